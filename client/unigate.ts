@@ -18,6 +18,7 @@ import { ImageJobs } from './image-jobs.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
 import type { Logger } from './logger.ts';
 import { Logs } from './logs.ts';
+import { Me } from './me.ts';
 import { Messages } from './messages.ts';
 import type { InferenceModel, RealtimeModel } from './model-ids.ts';
 import { Models } from './models.ts';
@@ -87,6 +88,7 @@ export class Unigate implements Caller {
   readonly tokens: Tokens;
   readonly logs: Logs;
   readonly callbacks: Callbacks;
+  readonly me: Me;
   readonly verification: Verification;
   readonly service: Service;
   readonly admin: Admin;
@@ -123,6 +125,7 @@ export class Unigate implements Caller {
     this.tokens = new Tokens(this);
     this.logs = new Logs(this);
     this.callbacks = new Callbacks(this);
+    this.me = new Me(this);
     this.verification = new Verification(this);
     this.service = new Service(this);
     this.admin = new Admin(this);

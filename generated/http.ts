@@ -1289,6 +1289,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller's key, user and group.
+         * @description Returns the key of the request with its scopes, models, limits and quota, its user, and the group that sets its prices. A client can use it to check a key and to decide what to show.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -6717,6 +6737,90 @@ export interface components {
             };
         };
         /**
+         * MeLimits
+         * @description Limits that apply to the key, with those of the configuration and of the keys with which it was created.
+         */
+        MeLimits: {
+            /** @description The lowest limit of requests per minute that applies to the key; 0 for no limit. Keys can share a limit. */
+            requests_per_minute: number;
+            /** @description The lowest limit of open sockets that applies to the key; 0 for no limit. Keys can share a limit. */
+            sockets: number;
+            /**
+             * Format: int64
+             * @description Time at which the key or a key with which it was created expires, Unix time in seconds; -1 for never.
+             */
+            expired_time: number;
+        };
+        /**
+         * MeUser
+         * @description The user of the key. The totals are null for a key without the scope `user`.
+         */
+        MeUser: {
+            /**
+             * Format: int64
+             * @description Id of the user.
+             * @example 2
+             */
+            id: number;
+            /** @description Name of the user. */
+            name: string;
+            /** @description Group of the user's keys that have no group of their own. */
+            group: string;
+            /** @description Number of keys that are not deleted. */
+            keys: number | null;
+            /**
+             * Format: int64
+             * @description Remaining quota of the keys with a quota limit, in quota units.
+             */
+            remain_quota: number | null;
+            /**
+             * Format: int64
+             * @description Spent quota of all these keys, in quota units.
+             */
+            used_quota: number | null;
+        };
+        /**
+         * MeGroup
+         * @description The group of the key: its own group, or else the group of its user.
+         */
+        MeGroup: {
+            /**
+             * @description Name of the group.
+             * @example default
+             */
+            name: string;
+            /** @description Price multiplier. Null if the configuration does not contain the group. Its keys then cannot use any model. */
+            ratio: number | null;
+        };
+        /**
+         * Me
+         * @description The key of the request, its user and its group.
+         */
+        Me: {
+            key: components["schemas"]["Token"];
+            /** @description Rights of the key that are in effect. `user`: it sees all keys, calls and tasks of its user. Without it, the key sees itself and the keys that were created with it, directly or indirectly. `create_keys`: it may create keys. `admin`: it may call the operations of the operator. */
+            scopes: ("user" | "create_keys" | "admin")[];
+            /** @description Ids of the models that the key may use and a channel serves, sorted. `GET /v1/models` describes them. */
+            models: string[];
+            limits: components["schemas"]["MeLimits"];
+            user: components["schemas"]["MeUser"];
+            group: components["schemas"]["MeGroup"];
+        };
+        /**
+         * MeReply
+         * @description The key of the request, its user and its group.
+         */
+        MeReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Me"];
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -11667,6 +11771,31 @@ export interface operations {
                 };
             };
             400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, its user and its group. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeReply"];
+                };
+            };
             401: components["responses"]["ManagementUnauthorized"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];

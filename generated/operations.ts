@@ -1223,6 +1223,27 @@ export const operations = {
     extension: true,
     security: 'bearer',
   },
+  getMe: {
+    method: 'get',
+    path: '/api/me',
+    area: 'me',
+    summary: 'Get the caller\'s key, user and group.',
+    aliases: [],
+    statuses: [200, 401, 429, 500, 503],
+    mediaTypes: {
+      request: [],
+      response: {
+        200: ['application/json'],
+        401: ['application/json'],
+        429: ['application/json'],
+        500: ['application/json'],
+        503: ['application/json'],
+      },
+    },
+    errorFamily: 'management',
+    extension: true,
+    security: 'bearer',
+  },
   createVerificationSession: {
     method: 'post',
     path: '/api/resource-channel/vendorx/visual-validate/sessions',

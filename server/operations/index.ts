@@ -33,6 +33,7 @@ export { submitImageModal } from './images/submitImageModal.ts';
 export { submitImagine } from './images/submitImagine.ts';
 export { listCallbacks } from './logs/listCallbacks.ts';
 export { searchLogs } from './logs/searchLogs.ts';
+export { getMe } from './me/getMe.ts';
 export { countMessageTokens } from './messages/countMessageTokens.ts';
 export { createMessage } from './messages/createMessage.ts';
 export { getModel } from './models/getModel.ts';

@@ -59,6 +59,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   deleteToken: (client) => client.tokens.delete(1),
   searchLogs: (client) => client.logs.search(),
   listCallbacks: (client) => client.callbacks.list(),
+  getMe: (client) => client.me.retrieve(),
   createVerificationSession: (client) => client.verification.create(),
   getVerificationSession: (client) => client.verification.retrieve('vs_1'),
   listModels: (client) => client.models.list(),

@@ -16,6 +16,7 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'listTokens',
   'deleteToken',
   'searchLogs',
+  'getMe',
   'createUser',
   'listUsers',
   'updateUser',

@@ -73,6 +73,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   deleteToken: [...managed, 403, 404],
   searchLogs: managed,
   listCallbacks: managed,
+  // The operation has no input.
+  getMe: managed.filter((status) => status !== 400),
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

@@ -4,7 +4,7 @@ import { viewerOf } from '../../keys/caller.ts';
 import { knownModel, systemVoices } from '../../models/catalogue.ts';
 import { usableVoices } from '../../store/queries/voices.ts';
 
-type Request = OperationRequest<'listModels' | 'getModel'>;
+type Request = Pick<OperationRequest<'listModels'>, 'gateway' | 'caller'>;
 type Model = ResponseBody<'getModel', 200>;
 type ModelVoice = NonNullable<Model['voices']>[number];
 

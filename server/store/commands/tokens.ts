@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
+import { hasCreationRight } from '../queries/lineage.ts';
 import {
   findToken,
   type LimitField,
@@ -12,7 +13,7 @@ import { affectsRow, countRows } from '../statement.ts';
 import { grant, insertedToken, insertToken, type NewToken } from './accounts.ts';
 import { lockToken } from './balances.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
-import { canGiveAdminScope, hasCreationRight } from './key-rights.ts';
+import { canGiveAdminScope } from './key-rights.ts';
 import { adoptChildren, isInFamily, recordMove, removeFamily, returnLeftover } from './revocation.ts';
 
 type CreateTokenResult =

@@ -70,3 +70,10 @@ export const lineOf = (tokenId: number): RawBuilder<unknown> => sql`(
     select t.id, t.maker_id, t.create_keys from tokens t join line on t.id = line.maker_id
   )
   select * from line)`;
+
+/** Whether a key and each of its ancestors has the right to create keys. Deleted ancestors count, so that a deletion gives no right. */
+export async function hasCreationRight(db: Db, tokenId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${lineOf(tokenId)} as line where create_keys = 0 limit 1`.execute(db);
+  return rows.length === 0;
+}

@@ -38,6 +38,7 @@ export const management: Invariants<
   | 'listTokens'
   | 'createToken'
   | 'searchLogs'
+  | 'getMe'
   | 'listModels'
   | 'getModel'
   | 'getAsset'
@@ -62,6 +63,12 @@ export const management: Invariants<
     ...newestFirst,
     past('data.items[].created_at', 's'),
     each('data.items[]', [atMost('', 'refunded', 'quota')]),
+  ],
+  getMe: [
+    masked('data.key.key'),
+    past('data.key.created_time', 's'),
+    unique('data.models[]'),
+    unique('data.scopes[]'),
   ],
   listModels: [
     unique('data[].id'),

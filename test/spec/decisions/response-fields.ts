@@ -125,6 +125,11 @@ export const responseFields: ResponseFields = {
   'ListCallbacksReply.data': 'items total',
   Callback: 'body created_at event headers id last_error|null last_status|null state task_id tries url',
   'Callback.headers': 'content-type user-agent webhook-id webhook-timestamp',
+  MeReply: 'data message success',
+  Me: 'group key limits models scopes user',
+  MeLimits: 'expired_time requests_per_minute sockets',
+  MeUser: 'group id keys|null name remain_quota|null used_quota|null',
+  MeGroup: 'name ratio|null',
   VerificationSessionReply: 'data message success',
   VerificationSession:
     'callback_url channel_id created_at expires_at group_id h5_link raw_response session_id status updated_at vendor_token',

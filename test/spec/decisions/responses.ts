@@ -87,6 +87,7 @@ export const responses: Limits = {
   },
   'Token.status': { enum: [1, 2, 3, 4] },
   'ManagementError.success': { const: false },
+  'Me.scopes[]': { enum: ['user', 'create_keys', 'admin'] },
   'Callback.event': { enum: ['queued', 'in_progress', 'completed', 'failed'] },
   'Callback.state': { enum: ['open', 'delivered', 'given_up'] },
   'Change.cause': { enum: ['api', 'start', 'signal'] },

@@ -1,0 +1,63 @@
+import type { Handler, OperationRequest, ResponseBody } from '../../http/handler.ts';
+import { limitsOf } from '../../keys/allowances.ts';
+import { keyRefused } from '../../keys/key-cache.ts';
+import { earliest, hasCreationRight } from '../../store/queries/lineage.ts';
+import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../store/queries/tokens.ts';
+import { findUser } from '../../store/queries/users.ts';
+import { usableModels } from '../models/usable-models.ts';
+import { success } from '../success.ts';
+import { viewToken } from '../tokens/token-view.ts';
+
+type Request = OperationRequest<'getMe'>;
+type Me = ResponseBody<'getMe', 200>['data'];
+
+/** Returns the key of the request with its rights and quota, its user and its group. */
+export const getMe: Handler<'getMe'> = async (request, reply) => {
+  const { gateway, caller } = request;
+  const token = await findToken(gateway.store.read, caller.tokenId);
+  if (token === undefined) throw keyRefused();
+  const models = (await usableModels(request)).map(({ id }) => id);
+  const key = viewToken(token, gateway.clock());
+  const { groups } = gateway.settings;
+  const group = Object.hasOwn(groups, token.group) ? groups[token.group] : undefined;
+  reply.json(
+    200,
+    success({
+      // A key with limits does not see the key that created it.
+      key: hasLimits(token) ? { ...key, created_by: null } : key,
+      scopes: await scopesOf(request, token),
+      models,
+      limits: limitsFor(request, token),
+      user: await viewUserOf(request, token),
+      group: { name: token.group, ratio: group?.ratio ?? null },
+    }),
+  );
+};
+
+async function scopesOf({ gateway }: Request, token: TokenRecord): Promise<Me['scopes']> {
+  const scopes: Me['scopes'] = [];
+  if (!hasLimits(token)) scopes.push('user');
+  if (await hasCreationRight(gateway.store.read, token.id)) scopes.push('create_keys');
+  if (hasAdminAccess(token)) scopes.push('admin');
+  return scopes;
+}
+
+function limitsFor({ gateway, caller }: Request, token: TokenRecord): Me['limits'] {
+  const lowest = (kind: 'requestsPerMinute' | 'sockets') => {
+    const limits = limitsOf(caller, kind, gateway.settings.limits).map(({ max }) => max);
+    return limits.length === 0 ? 0 : Math.min(...limits);
+  };
+  return {
+    requests_per_minute: lowest('requestsPerMinute'),
+    sockets: lowest('sockets'),
+    expired_time: earliest(token.expiredTime, token.lineage.expiredTime),
+  };
+}
+
+async function viewUserOf({ gateway }: Request, token: TokenRecord): Promise<Me['user']> {
+  const user = await findUser(gateway.store.read, token.userId);
+  if (user === undefined) throw keyRefused();
+  const { id, name, group, keys, remainQuota, usedQuota } = user;
+  if (hasLimits(token)) return { id, name, group, keys: null, remain_quota: null, used_quota: null };
+  return { id, name, group, keys, remain_quota: remainQuota, used_quota: usedQuota };
+}
