@@ -59,6 +59,7 @@ test.each<[OperationId, object, string[]]>([
   ['submitMusic', {}, ['SUCCESS']],
   ['submitLyrics', {}, ['SUCCESS']],
   ['createMusic', {}, ['SUCCESS']],
+  ['submitImagine', {}, ['IN_PROGRESS', 'SUCCESS']],
   ['submitImageAction', {}, ['IN_PROGRESS', 'SUCCESS']],
 ])('a task of %s delivers its states in the documented format', async (operation, fields, expected) => {
   const [callback] = documented(operation).callbacks;

@@ -83,7 +83,7 @@ export class MockCallbacks {
 
 /** Official tasks deliver every state, image jobs each state after the first, and music tasks the final state. */
 function deliveredStages({ operation }: MockTask, final: DeliveredStage): readonly DeliveredStage[] {
-  if (/Image/.test(operation)) return ['running', final];
+  if (/Image|Imagine/.test(operation)) return ['running', final];
   return /Music|Lyrics/.test(operation) ? [final] : ['queued', 'running', final];
 }
 

@@ -38,6 +38,7 @@ export const mockHandlers: ReadonlyMap<OperationId, MockHandler> = new Map<Opera
   ...[...taskKinds].map(([operation]): [OperationId, MockHandler] => [operation, create(operation)]),
   ...pollOperations().map(([read, parameter]): [OperationId, MockHandler] => [read, poll(read, parameter)]),
   ['fetchMusicTasks', fetchMusic],
+  ['listImageJobs', listImageJobs],
   ['createSpeech', createSpeech],
   ['synthesizeSpeech', synthesizeSpeech],
   ['generateMultimodalSpeech', synthesizeSpeech],
@@ -80,6 +81,7 @@ const firstExample = (operation: OperationId): string =>
     createOfficialVideo: 'created',
     uploadAsset: 'accepted',
     createVerificationSession: 'pending',
+    submitImagine: 'accepted',
     submitImageAction: 'accepted',
     submitImageModal: 'accepted',
   })[operation as string] ?? 'task_id';
@@ -95,14 +97,24 @@ function poll(read: OperationId, parameter: string): MockHandler {
   };
 }
 
-function fetchMusic({ body, response, tasks, base }: MockExchange): void {
-  const ids = Array.isArray(body.ids) ? body.ids.map(String) : [];
-  const records = ids.flatMap((id) => {
-    const task = tasks.find('fetchMusicTask', id);
-    const shown = task && tasks.show(task, base, 'fetchMusicTask');
-    return isObject(shown) && shown.data !== undefined ? [shown.data] : [];
+function fetchMusic(exchange: MockExchange): void {
+  const records = requestedTasks(exchange, 'fetchMusicTask').map((shown) =>
+    isObject(shown) ? (shown.data ?? null) : null,
+  );
+  exchange.response.json({ code: 'success', message: '', data: records });
+}
+
+function listImageJobs(exchange: MockExchange): void {
+  exchange.response.json(requestedTasks(exchange, 'fetchImageJob'));
+}
+
+/** Returns the responses of the operation `read` for the ids of the request, each once, without unknown ids. */
+function requestedTasks({ body, tasks, base }: MockExchange, read: OperationId): Json[] {
+  const ids = new Set(Array.isArray(body.ids) ? body.ids.map(String) : []);
+  return [...ids].flatMap((id) => {
+    const task = tasks.find(read, id);
+    return task === undefined ? [] : [tasks.show(task, base, read)];
   });
-  response.json({ code: 'success', message: '', data: records });
 }
 
 /** Returns speech as a file, as chunks, or as native events. */

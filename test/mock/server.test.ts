@@ -298,6 +298,34 @@ test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
   },
 );
 
+test('image jobs repeat the fields of their requests and are listed by id, each once', async () => {
+  const imagine = await call('submitImagine', { change: { prompt: 'a lighthouse', state: 'order 8' } });
+  const action = await call('submitImageAction', { change: { state: undefined } });
+  const [grid, upscale] = [idOf(jsonOf(imagine)), idOf(jsonOf(action))];
+  now += taskMs;
+  const ids = [grid, upscale, grid, 'task_none'];
+  expect(jsonOf(await call('listImageJobs', { change: { ids } }))).toMatchObject([
+    { id: grid, action: 'IMAGINE', prompt: 'a lighthouse', state: 'order 8', status: 'SUCCESS' },
+    { id: upscale, action: 'UPSCALE', state: null },
+  ]);
+});
+
+test.each([
+  [
+    { name: 'walk', asset_type: 'video' },
+    { Name: 'walk', AssetType: 'Video' },
+  ],
+  [
+    { name: undefined, asset_type: 'Audio' },
+    { Name: '', AssetType: 'Audio' },
+  ],
+])('an asset is created from %j', async (change, expected) => {
+  const path = { id: (jsonOf(await call('uploadAsset', { change })) as { data: { Id: string } }).data.Id };
+  expect(jsonOf(await call('getAsset', { path }))).toMatchObject({
+    data: { Id: path.id, Status: 'Processing', ...expected },
+  });
+});
+
 test('a video supports ranges, and 416 for a range that it does not have', async () => {
   const path = { task_id: idOf(jsonOf(await call('createVideo'))) };
   now += taskMs;

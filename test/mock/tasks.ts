@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
-import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
 import { Failure } from '../../server/lib/failure.ts';
 import { exampleOf, localUrl, mapValues, withModel } from './examples.ts';
 
@@ -26,6 +26,8 @@ interface Change {
 interface TaskKind {
   /** The id in the examples. */
   id: string;
+  /** Returns the fields of the response that repeat fields of the request. */
+  repeated?: (body: JsonObject) => JsonObject;
   /** The operation that polls it. */
   read: OperationId;
   stages: Readonly<Partial<Record<Stage, (task: MockTask) => StageExample>>>;
@@ -99,6 +101,7 @@ const native: TaskKind = {
 const assets: TaskKind = {
   id: 'asset-20260301120000-k3v9q',
   read: 'getAsset',
+  repeated: ({ name = '', asset_type: type }) => ({ Name: name, AssetType: capitalized(text(type)) }),
   stages: {
     queued: () => ['processing'],
     running: () => ['processing'],
@@ -154,19 +157,28 @@ const formatAMusic: TaskKind = {
 /** Music can be read in both formats. */
 const formatBMusic: TaskKind = { ...music, alternative: formatAMusic };
 const unfinishedImage = { finishTime: 0, imageUrl: '', buttons: [] };
-const imageJobs: TaskKind = {
-  id: imageId,
+/** Returns the image jobs that end as an example with this id. */
+const imageJobs = (finished: string, id: string, repeated: TaskKind['repeated']): TaskKind => ({
+  id,
   read: 'fetchImageJob',
+  repeated,
   stages: {
-    queued: () => ['finished', { ...unfinishedImage, status: 'SUBMITTED', progress: '0%' }],
-    running: () => ['finished', { ...unfinishedImage, status: 'IN_PROGRESS', progress: '50%' }],
-    done: () => ['finished'],
+    queued: () => [finished, { ...unfinishedImage, status: 'SUBMITTED', progress: '0%' }],
+    running: () => [finished, { ...unfinishedImage, status: 'IN_PROGRESS', progress: '50%' }],
+    done: () => [finished],
     failed: () => [
-      'finished',
+      finished,
       { ...unfinishedImage, status: 'FAILURE', failReason: 'The image was rejected.' },
     ],
   },
-};
+});
+const grids = imageJobs('grid', taskId, ({ prompt = null, state = null }) => ({
+  prompt,
+  promptEn: prompt,
+  finalPrompt: prompt,
+  state,
+}));
+const upscales = imageJobs('finished', imageId, ({ state = null }) => ({ state }));
 const verification: TaskKind = {
   id: 'vs_5c6d7e8f9a0b',
   read: 'getVerificationSession',
@@ -189,8 +201,9 @@ export const taskKinds: ReadonlyMap<OperationId, TaskKind> = new Map([
   ['submitMusic', formatBMusic],
   ['submitLyrics', lyrics],
   ['createMusic', { ...formatAMusic, alternative: music, callback: music }],
-  ['submitImageAction', imageJobs],
-  ['submitImageModal', imageJobs],
+  ['submitImagine', grids],
+  ['submitImageAction', upscales],
+  ['submitImageModal', upscales],
   ['createVerificationSession', verification],
 ] satisfies [OperationId, TaskKind][]);
 
@@ -315,7 +328,10 @@ export class MockTasks {
     const now = this.#now();
     const endedAt = Math.min(now, task.createdAt + this.#taskMs);
     const times = { created: task.createdAt, started: task.createdAt + this.#taskMs / 5, ended: endedAt };
-    const shown = mapValues(response, ids, (key, value) => timeOf(key, value, times));
+    const repeated = kind.repeated?.(task.body) ?? {};
+    const shown = mapValues(response, ids, (key, value) =>
+      Object.hasOwn(repeated, key) ? (repeated[key] ?? null) : timeOf(key, value, times),
+    );
     return isObject(shown) ? withRequestFields(shown, task.body) : shown;
   }
 }
@@ -329,6 +345,8 @@ function taskKindOf(operation: OperationId, read?: OperationId): TaskKind | unde
   if (read === undefined || kind.read === read) return kind;
   return kind.alternative?.read === read ? kind.alternative : undefined;
 }
+
+const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
 
 const modelOf = ({ body }: MockTask): string => (typeof body.model === 'string' ? body.model : '');
 
