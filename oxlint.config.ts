@@ -160,6 +160,11 @@ export default defineConfig({
         'typescript/consistent-type-imports': 'off',
       },
     },
+    {
+      // Style sheets are imported for their effect.
+      files: ['client/console/**'],
+      rules: { 'import/no-unassigned-import': ['error', { allow: ['**/*.css'] }] },
+    },
     ...layers.flatMap((modules, layer) => modules.map((module) => onlyLowerLayers(module, layer))),
     ...[0, 1, 2, 3].map(sandboxAtDepth),
   ],

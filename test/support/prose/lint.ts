@@ -45,7 +45,7 @@ function plugin(read: (file: string, source: string) => Prose, ...available: str
 const options: Omit<TextlintKernelOptions, 'ext' | 'filePath'> = {
   plugins: [
     { pluginId: 'markdown', plugin: plugin(proseOfMarkdown, '.md') },
-    { pluginId: 'comments', plugin: plugin(proseOfComments, '.ts', '.js') },
+    { pluginId: 'comments', plugin: plugin(proseOfComments, '.ts', '.tsx', '.js') },
     { pluginId: 'specs', plugin: plugin(proseOfSpec, '.yaml') },
   ],
   rules: [

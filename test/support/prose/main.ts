@@ -14,7 +14,7 @@ const patterns = [
   '*.{md,ts}',
   'openapi/**/*.{md,ts,js,yaml}',
   'asyncapi/**/*.{ts,yaml}',
-  '{client,server,test}/**/*.{md,ts,js}',
+  '{client,server,test}/**/*.{md,ts,tsx,js}',
 ];
 const excluded = ['**/node_modules/**', 'client/dist/**', 'test/conformance/dist/**'];
 

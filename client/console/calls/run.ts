@@ -1,0 +1,57 @@
+import { type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { AbortError } from '../../index.ts';
+
+export type RunState<Result> =
+  | { status: 'idle' }
+  | { status: 'running'; startedAt: number }
+  | { status: 'done'; result: Result; elapsedMs: number }
+  | { status: 'failed'; error: unknown };
+
+/** A call that the user starts and may stop. A new start aborts the call before it. */
+export class Run<Result> {
+  readonly state: Signal<RunState<Result>> = signal({ status: 'idle' });
+  #controller: AbortController | undefined;
+
+  /** Starts the call. Errors become the state `failed`, except that of `stop`. */
+  async start(call: (signal: AbortSignal) => Promise<Result>): Promise<void> {
+    this.#controller?.abort();
+    const controller = new AbortController();
+    this.#controller = controller;
+    const startedAt = performance.now();
+    this.state.value = { status: 'running', startedAt };
+    try {
+      const result = await call(controller.signal);
+      if (this.#controller !== controller) return;
+      this.state.value = { status: 'done', result, elapsedMs: performance.now() - startedAt };
+    } catch (error) {
+      if (this.#controller !== controller) return;
+      const isStopped = error instanceof AbortError || controller.signal.aborted;
+      this.state.value = isStopped ? { status: 'idle' } : { status: 'failed', error };
+    }
+  }
+
+  /** Aborts the call. */
+  stop(): void {
+    this.#controller?.abort();
+  }
+}
+
+/** Returns a run that ends with the component. */
+export function useRun<Result>(): Run<Result> {
+  const run = useMemo(() => new Run<Result>(), []);
+  useEffect(() => () => run.stop(), [run]);
+  return run;
+}
+
+/** Loads data when the component appears and whenever `key` changes. */
+export function useLoaded<Result>(
+  load: (signal: AbortSignal) => Promise<Result>,
+  key: unknown = '',
+): Run<Result> {
+  const run = useRun<Result>();
+  useEffect(() => {
+    void run.start(load);
+  }, [key]);
+  return run;
+}

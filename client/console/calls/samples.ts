@@ -1,0 +1,74 @@
+import { type OperationId, operationTable } from '../../index.ts';
+import { gatewayUrl } from '../session/session.ts';
+
+/** A request in several languages: name of the tab -> code. The key is never part of it. */
+export type Samples = Readonly<Record<string, string>>;
+
+/** Values longer than this, such as inline media, are shortened in samples. */
+const maxShownLength = 400;
+
+/** Returns a call of the operation with curl, the typed client and Python. `extra` adds or replaces languages. */
+export function samplesOf(
+  operation: OperationId,
+  body: object | undefined,
+  { path = {}, extra = {} }: { path?: Readonly<Record<string, string>>; extra?: Samples } = {},
+): Samples {
+  const { method, path: template } = operationTable[operation];
+  const address = template.replace(/\{([^}]+)\}/g, (_, name: string) => path[name] ?? `{${name}}`);
+  const shown = body === undefined ? undefined : JSON.stringify(body, shorten, 2);
+  return {
+    curl: curl(method, address, shown),
+    TypeScript: typescript(operation, path, shown),
+    Python: python(method, address, shown),
+    ...extra,
+  };
+}
+
+function curl(method: string, address: string, body: string | undefined): string {
+  const verb =
+    method === 'get' || (method === 'post' && body !== undefined) ? '' : ` -X ${method.toUpperCase()}`;
+  const lines = [`curl${verb} ${gatewayUrl}${address}`, `  -H "Authorization: Bearer $UNIGATE_API_KEY"`];
+  if (body !== undefined)
+    lines.push(`  -H 'Content-Type: application/json'`, `  -d '${body.replaceAll("'", String.raw`'\''`)}'`);
+  return lines.join(' \\\n');
+}
+
+function typescript(
+  operation: OperationId,
+  path: Readonly<Record<string, string>>,
+  body: string | undefined,
+): string {
+  const init = [
+    ...(Object.keys(path).length > 0 ? [`params: { path: ${JSON.stringify(path)} }`] : []),
+    ...(body === undefined ? [] : [`body: ${body}`]),
+  ];
+  const call = `'${operation}'${init.length === 0 ? '' : `, { ${init.join(', ')} }`}`;
+  return `import { Unigate } from '@unigate/client';
+
+// Reads UNIGATE_API_KEY.
+const client = new Unigate({ baseUrl: '${gatewayUrl}' });
+const result = await client.call(${call});`;
+}
+
+function python(method: string, address: string, body: string | undefined): string {
+  const json = body === undefined ? '' : `\n    json=${pythonValue(body)},`;
+  return `import os
+import requests
+
+response = requests.${method}(
+    "${gatewayUrl}${address}",
+    headers={"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"},${json}
+)
+response.raise_for_status()`;
+}
+
+/** Converts JSON to a Python literal. Texts are matched first, so that words inside of them stay. */
+function pythonValue(json: string): string {
+  const literals: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+  return json
+    .replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => literals[token] ?? token)
+    .replaceAll('\n', '\n    ');
+}
+
+const shorten = (_: string, value: unknown) =>
+  typeof value === 'string' && value.length > maxShownLength ? `${value.slice(0, 60)}…` : value;

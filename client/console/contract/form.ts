@@ -1,0 +1,95 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { APIError } from '../../index.ts';
+import type { Contract, Schema } from './contract.ts';
+import { problemOf } from './problem.ts';
+
+export type JsonObject = { [name: string]: unknown };
+
+/**
+ * The state of a form for a schema of the contract. Fields are addressed by path: `metadata.parameters.seed`. An empty
+ * field is not part of the body.
+ */
+export class Form {
+  readonly contract: Contract;
+  readonly schema: Schema;
+  readonly #values = signal<JsonObject>({});
+  /** Messages by path: those of the last submit, and of the gateway. */
+  readonly #problems = signal<Readonly<Record<string, string>>>({});
+  /** Paths of the fields that the form shows. */
+  readonly #shown = new Set<string>();
+
+  /** The request body. */
+  readonly body: ReadonlySignal<JsonObject> = computed(() => this.#values.value);
+
+  constructor(contract: Contract, schema: Schema, initial: JsonObject = {}) {
+    this.contract = contract;
+    this.schema = schema;
+    this.#values.value = initial;
+  }
+
+  /** Returns the schema of a field. Throws if the contract has no such field. */
+  schemaAt(path: string): Schema {
+    const found = this.contract.at(this.schema, path.split('.'));
+    if (found === undefined) throw new Error(`The contract has no field ${path}.`);
+    return found;
+  }
+
+  isRequired(path: string): boolean {
+    const names = path.split('.');
+    const parent = this.contract.at(this.schema, names.slice(0, -1));
+    return parent?.required?.includes(names.at(-1) ?? '') ?? false;
+  }
+
+  /** Returns the value of a field. Undefined while it is empty. */
+  get(path: string): unknown {
+    return path
+      .split('.')
+      .reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], this.#values.value);
+  }
+
+  /** Sets a field. Undefined or an empty text removes it. */
+  set(path: string, value: unknown): void {
+    this.#values.value = withValue(this.#values.peek(), path.split('.'), value === '' ? undefined : value);
+    if (this.#problems.peek()[path] !== undefined) this.check(path);
+  }
+
+  /** Checks one field against its schema and shows the problem. */
+  check(path: string): boolean {
+    const problem = problemOf(this.schemaAt(path), this.get(path), this.isRequired(path));
+    const { [path]: _, ...others } = this.#problems.peek();
+    this.#problems.value = problem === undefined ? others : { ...others, [path]: problem };
+    return problem === undefined;
+  }
+
+  /** Checks all fields that the form shows. Returns whether the form can be submitted. */
+  checkAll(): boolean {
+    return [...this.#shown].map((path) => this.check(path)).every(Boolean);
+  }
+
+  /** Shows an error of the gateway at the field that it names. Returns whether the form shows that field. */
+  reject(error: unknown): boolean {
+    const path = error instanceof APIError ? error.param : undefined;
+    if (path === undefined || !this.#shown.has(path)) return false;
+    this.#problems.value = { ...this.#problems.peek(), [path]: (error as APIError).message };
+    return true;
+  }
+
+  problem(path: string): string | undefined {
+    return this.#problems.value[path];
+  }
+
+  /** Registers a field while the form shows it. Returns a function that removes it. */
+  show(path: string): () => void {
+    this.#shown.add(path);
+    return () => this.#shown.delete(path);
+  }
+}
+
+function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
+  const { [name]: old, ...others } = object;
+  const next = rest.length === 0 ? value : withValue((old as JsonObject | undefined) ?? {}, rest, value);
+  const isEmpty = next === undefined || (rest.length > 0 && Object.keys(next as JsonObject).length === 0);
+  if (isEmpty) return others;
+
+  return { ...object, [name]: next };
+}

@@ -1,0 +1,46 @@
+import type { Schema } from './contract.ts';
+
+/** Returns why a value does not fit the schema of its field, as a sentence. Undefined if it fits. */
+export function problemOf(schema: Schema, value: unknown, isRequired: boolean): string | undefined {
+  if (value === undefined) return isRequired ? 'This field is required.' : undefined;
+  if (typeof value === 'string') return textProblem(schema, value);
+  if (typeof value === 'number') return numberProblem(schema, value);
+  if (Array.isArray(value)) return listProblem(schema, value.length);
+  return undefined;
+}
+
+function textProblem({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema, text: string) {
+  const length = Array.from(text).length;
+  if (length < minLength) return `Enter at least ${minLength} characters.`;
+  if (length > maxLength) return `Enter at most ${maxLength} characters, not ${length}.`;
+  return undefined;
+}
+
+function numberProblem({ minimum, maximum, type }: Schema, value: number) {
+  if (Number.isNaN(value)) return 'Enter a number.';
+  if (type === 'integer' && !Number.isInteger(value)) return 'Enter a whole number.';
+  if (minimum !== undefined && value < minimum) return `Enter at least ${minimum}.`;
+  if (maximum !== undefined && value > maximum) return `Enter at most ${maximum}.`;
+  return undefined;
+}
+
+function listProblem({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, length: number) {
+  if (length < minItems) return `Add at least ${minItems} items.`;
+  if (length > maxItems) return `Add at most ${maxItems} items, not ${length}.`;
+  return undefined;
+}
+
+/** Returns the limit of a field in a few words: `0.25–4`, `up to 600 characters`. */
+export function limitOf(schema: Schema, model: string | undefined): string | undefined {
+  const ofModel = schema['x-limit']?.find(
+    ({ models }) => model !== undefined && new RegExp(models).test(model),
+  );
+  if (ofModel !== undefined) return ofModel.limit.replace(/\.(?: .*)?$/s, '');
+  const { minimum, maximum, maxLength, maxItems } = schema;
+  if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
+  if (maximum !== undefined) return `at most ${maximum}`;
+  if (minimum !== undefined) return `at least ${minimum}`;
+  if (maxLength !== undefined) return `at most ${maxLength} characters`;
+  if (maxItems !== undefined) return `at most ${maxItems} items`;
+  return undefined;
+}

@@ -1,0 +1,33 @@
+import { House, type IconNode } from 'lucide';
+import type { ComponentType } from 'preact';
+
+/** A page of the console. */
+export interface Page {
+  /** Path in the address: `#/<path>`. */
+  path: string;
+  title: string;
+  /** Section of the sidebar. */
+  group: 'Start' | 'Playground' | 'Monitor' | 'Manage';
+  icon: IconNode;
+  /** Further words that the command palette finds. */
+  keywords: string;
+  /** Whether only keys with the scope of an operator see the page. */
+  admin?: true;
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+/** All pages, in the order of the sidebar. */
+export const pages: readonly Page[] = [
+  {
+    path: '',
+    title: 'Overview',
+    group: 'Start',
+    icon: House,
+    keywords: 'home start key',
+    load: () => import('./overview/overview-page.tsx'),
+  },
+];
+
+/** Returns the pages that a key may see. */
+export const pagesFor = (isAdmin: boolean): readonly Page[] =>
+  pages.filter(({ admin }) => admin === undefined || isAdmin);

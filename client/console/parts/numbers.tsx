@@ -1,0 +1,39 @@
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const precise = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** Formats an integer with separators, in the reader's locale. */
+export const formatCount = (value: number): string => whole.format(value);
+
+/** Formats a number with up to two decimals. */
+export const formatNumber = (value: number): string => precise.format(value);
+
+/** Formats a duration: `840 ms`, `3.2 s`, `2 min 5 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${whole.format(ms)} ms`;
+  if (ms < 60_000) return `${precise.format(ms / 1_000)} s`;
+  return `${whole.format(Math.floor(ms / 60_000))} min ${whole.format((ms % 60_000) / 1_000)} s`;
+}
+
+/** Formats a size in bytes: `512 B`, `1.4 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${precise.format(bytes / 1_000)} KB`;
+  return `${precise.format(bytes / 1_000_000)} MB`;
+}
+
+/** A time in the reader's zone, which the tooltip names. `at` is Unix time in milliseconds. */
+export function Time({ at }: { at: number }) {
+  const date = new Date(at);
+  return (
+    <time class="numeric" dateTime={date.toISOString()} title={zonedTime.format(date)}>
+      {shortTime.format(date)}
+    </time>
+  );
+}
+
+/** An amount of quota with its unit. */
+export function Quota({ amount }: { amount: number }) {
+  return <span class="numeric">{formatCount(amount)} quota</span>;
+}
