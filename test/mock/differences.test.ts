@@ -133,6 +133,25 @@ async function videoContent(target: Target, prompt: string): Promise<string> {
   return bytes(target, `/v1/videos/${id}/content`);
 }
 
+/** Returns the preview of a designed voice. */
+async function voicePreview(target: Target, preview_text: string): Promise<string> {
+  const { output } = await json<{ output: { preview_audio: { data: string } } }>(
+    target,
+    '/api/v1/services/audio/tts/customization',
+    {
+      model: 'voice-enrollment',
+      input: {
+        action: 'create_voice',
+        target_model: 'voxa-v3.5-flash',
+        prefix: 'calm',
+        voice_prompt: 'Calm.',
+        preview_text,
+      },
+    },
+  );
+  return output.preview_audio.data;
+}
+
 /** Returns the length of the audio that a socket returns for a text. */
 async function socketAudioLength({ url, keys }: Target, text: string): Promise<number> {
   const socket = new WebSocket(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
@@ -235,6 +254,11 @@ const probes: Readonly<Record<string, Probe>> = {
     observe: async (target) =>
       (await bytes(target, '/v1/audio/speech', speech)) ===
       (await bytes(target, '/v1/audio/speech', { ...speech, input: long })),
+    mock: true,
+    gateway: false,
+  },
+  'Voice previews': {
+    observe: async (target) => (await voicePreview(target, 'Yes.')) === (await voicePreview(target, long)),
     mock: true,
     gateway: false,
   },

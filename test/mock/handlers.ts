@@ -14,6 +14,7 @@ import { sampleChunks, sampleFile } from './sample-audio.ts';
 import { sendFile } from './send-file.ts';
 import { sampleFileName, speechSettings } from './speech-audio.ts';
 import { type MockTask, type MockTasks, notFound, type Stage, taskKinds } from './tasks.ts';
+import type { MockVoices } from './voices.ts';
 
 /** The context of a handler. */
 export interface MockExchange {
@@ -23,6 +24,7 @@ export interface MockExchange {
   body: JsonObject;
   params: Readonly<Record<string, string>>;
   tasks: MockTasks;
+  voices: MockVoices;
   /** URL under which the client reached the mock, without a trailing slash. */
   base: string;
   /** Resolves after the pause between two chunks of a stream. Rejects if the client has disconnected. */
@@ -39,6 +41,7 @@ export const mockHandlers: ReadonlyMap<OperationId, MockHandler> = new Map<Opera
   ...pollOperations().map(([read, parameter]): [OperationId, MockHandler] => [read, poll(read, parameter)]),
   ['fetchMusicTasks', fetchMusic],
   ['listImageJobs', listImageJobs],
+  ['customizeVoice', async ({ body, response, voices }) => void response.json(await voices.respond(body))],
   ['createSpeech', createSpeech],
   ['synthesizeSpeech', synthesizeSpeech],
   ['generateMultimodalSpeech', synthesizeSpeech],
@@ -93,7 +96,7 @@ function poll(read: OperationId, parameter: string): MockHandler {
     if (task !== undefined) response.json(tasks.show(task, base, read));
     else if (read === 'getNativeTask')
       response.json({ request_id: `req_${id}`, output: { task_id: id, task_status: 'UNKNOWN' } });
-    else throw notFound(parameter, id);
+    else throw notFound(read, parameter, id);
   };
 }
 
@@ -252,7 +255,7 @@ function deleteOfficial({ params, response, tasks }: MockExchange): void {
 function cancelNative({ request, params, response, tasks }: MockExchange): void {
   const id = params.task_id ?? '';
   const task = tasks.find('getNativeTask', id);
-  if (task === undefined) throw notFound('task_id', id);
+  if (task === undefined) throw notFound('getNativeTask', 'task_id', id);
   if (!tasks.cancel(task))
     throw new Failure(400, 'UnsupportedOperation', 'task_id: only a task that is PENDING can be canceled.');
   response.json({ request_id: request.context.requestId });
@@ -261,7 +264,7 @@ function cancelNative({ request, params, response, tasks }: MockExchange): void 
 /** Returns a task that has ended. @throws Failure 404 for an unknown task, 400 for an unfinished one */
 function requireEnded(tasks: MockTasks, read: OperationId, id = ''): MockTask {
   const task = tasks.find(read, id);
-  if (task === undefined) throw notFound('task_id', id);
+  if (task === undefined) throw notFound(read, 'task_id', id);
   const unfinished: readonly Stage[] = ['queued', 'running'];
   if (unfinished.includes(tasks.stage(task)))
     throw new Failure(400, 'task_not_completed', 'task_id: the task has not ended yet.');

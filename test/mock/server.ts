@@ -36,6 +36,7 @@ import type { Scenario } from './scenario.ts';
 import { sendFile } from './send-file.ts';
 import { acceptSockets, isSocketRequest } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
+import { MockVoices } from './voices.ts';
 
 /** Maximum body size in megabytes, if an operation sets no other. */
 const bodyLimitMb = 64;
@@ -105,6 +106,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     taskMs,
     onCreate: (task, base) => callbacks.schedule(tasks, task, base),
   });
+  const voices = new MockVoices({ now, deploymentMs: taskMs });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
       if (response.destroyed) return reject(new Error('the client disconnected'));
@@ -183,7 +185,16 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
         ...(isGenerated && { generated }),
       });
     }
-    const exchange: MockExchange = { request, response, body, params, tasks, base, pause: pauseStream };
+    const exchange: MockExchange = {
+      request,
+      response,
+      body,
+      params,
+      tasks,
+      voices,
+      base,
+      pause: pauseStream,
+    };
     await handler(exchange);
   }
 

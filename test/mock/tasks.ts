@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
-import { Failure } from '../../server/lib/failure.ts';
+import { Failure, notFound as noResource } from '../../server/lib/failure.ts';
+import { quoted } from '../../server/models/catalogue.ts';
 import { exampleOf, localUrl, mapValues, withModel } from './examples.ts';
 
 export type Stage = 'queued' | 'running' | 'done' | 'failed' | 'canceled';
@@ -419,13 +420,16 @@ function timeOf(key: string, value: Json, times: TaskTimes): Json {
   return value.endsWith('Z') ? `${iso.slice(0, 19)}Z` : `${iso.slice(0, 19)}+00:00`;
 }
 
-/** Returns the 404 of the gateway. */
-export function notFound(field: string, id: string): Failure {
-  return new Failure(
-    404,
-    'resource_not_found',
-    `${field}: there is no ${JSON.stringify(id.slice(0, 100))} here.`,
-  );
+const nouns: Readonly<Partial<Record<OperationId, string>>> = {
+  getAsset: 'asset',
+  fetchImageJob: 'image job',
+  getVerificationSession: 'verification session',
+};
+
+/** Returns the 404 of the gateway for an id that the operation `read` cannot poll. */
+export function notFound(read: OperationId, field: string, id: string): Failure {
+  const place = read === 'getAsset' || read === 'getVerificationSession' ? '' : ' here';
+  return noResource(field, `there is no ${nouns[read] ?? 'task'} ${quoted(id)}${place}.`);
 }
 
 /** Returns the 400 of the gateway. */

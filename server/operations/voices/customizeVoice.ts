@@ -11,9 +11,9 @@ import { voicesIn } from '../../providers/native/voice-fields.ts';
 import {
   createdVoice,
   factsIn,
+  factsOf,
   isVoiceNotFound,
   listItem,
-  type VoiceFacts,
   withStoredFacts,
 } from '../../providers/native/voices.ts';
 import { findVoices, listVoices } from '../../store/queries/voices.ts';
@@ -167,16 +167,4 @@ async function ownVoice(
   const [voice] = await findVoices(gateway.store.read, [voiceId], viewerOf(caller));
   if (voice?.isSeen === true && voice.service === service) return voice;
   throw new Failure(404, 'voice_not_found', `input: there is no voice ${quoted(voiceId)}.`);
-}
-
-/** Returns the properties of a voice that are stored from a request. */
-function factsOf(input: object): VoiceFacts {
-  const { language, voice_prompt, preview_text, language_hints, url } = input as Record<string, unknown>;
-  const spoken = language ?? (Array.isArray(language_hints) ? language_hints[0] : undefined);
-  // A recording inside the request is too large to store.
-  const recording = typeof url === 'string' && /^https?:/i.test(url) ? url : undefined;
-  const facts = { language: spoken, voice_prompt, preview_text, recording };
-  return Object.fromEntries(
-    Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
 }

@@ -34,6 +34,18 @@ export interface VoiceFacts {
   recording?: string;
 }
 
+/** Returns the properties of a voice that are stored from a request. */
+export function factsOf(input: object): VoiceFacts {
+  const { language, voice_prompt, preview_text, language_hints, url } = input as Record<string, unknown>;
+  const spoken = language ?? (Array.isArray(language_hints) ? language_hints[0] : undefined);
+  // A recording inside the request is too large to store.
+  const recording = typeof url === 'string' && /^https?:/i.test(url) ? url : undefined;
+  const facts = { language: spoken, voice_prompt, preview_text, recording };
+  return Object.fromEntries(
+    Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
 export function factsIn({ facts }: VoicesTable): VoiceFacts {
   return JSON.parse(facts) as VoiceFacts;
 }
