@@ -7,8 +7,10 @@ export interface Page {
   path: string;
   title: string;
   /** Section of the sidebar. */
-  group: 'Start' | 'Playground' | 'Monitor' | 'Manage';
+  group: 'Start' | 'Playground' | 'Monitor' | 'Manage' | 'Contract';
   icon: IconNode;
+  /** Purpose of the page in a few words. */
+  summary: string;
   /** Further words that the command palette finds. */
   keywords: string;
   /** Whether only keys with the scope of an operator see the page. */
@@ -23,6 +25,7 @@ export const pages: readonly Page[] = [
     title: 'Overview',
     group: 'Start',
     icon: House,
+    summary: 'The pages and your key.',
     keywords: 'home start key',
     load: () => import('./overview/overview-page.tsx'),
   },

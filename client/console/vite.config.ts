@@ -4,14 +4,13 @@ import { defineConfig } from 'vite';
 /** A running gateway for `npm run dev`. */
 const gateway = process.env.UNIGATE_BASE_URL ?? 'http://127.0.0.1:8080';
 
-export default defineConfig({
+export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
-  // Relative addresses: the path of the gateway is known only at run time.
-  base: './',
+  // The gateway replaces the marker by its own path, see `server/operations/service/site-files.ts`.
+  base: command === 'build' ? '/__home__/console/' : '/',
   build: {
     outDir: fileURLToPath(new URL('../../generated/site/console', import.meta.url)),
     emptyOutDir: true,
-    assetsDir: '',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
@@ -21,4 +20,4 @@ export default defineConfig({
   server: {
     proxy: { '^/(v1|api|api-ws|sigma|imgjob|mock-media|openapi\\.json|docs)': { target: gateway, ws: true } },
   },
-});
+}));

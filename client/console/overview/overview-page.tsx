@@ -1,38 +1,86 @@
 import { CallPanel } from '../calls/call-panel.tsx';
+import { useLoaded } from '../calls/run.ts';
 import { samplesOf } from '../calls/samples.ts';
 import { pagesFor } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { session, useClient } from '../session/session.ts';
+import { formatCount, Time } from '../parts/numbers.tsx';
+import { refreshSession, session } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { addressOf } from '../shell/router.ts';
 import './overview.css';
 
 const firstCall = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning from one key.' };
 
-/** The first page after sign-in: where to go, and the first call. */
+/** The first page after sign-in: the pages, the key, and the first call. */
 export default function OverviewPage() {
-  const { baseUrl } = useClient();
-  const pages = pagesFor(session.value?.isAdmin ?? false).filter(({ path }) => path !== '');
+  useLoaded(refreshSession);
+  const current = session.value;
+  if (current === undefined) return null;
+  const pages = pagesFor(current.isAdmin).filter(({ path }) => path !== '');
   return (
     <>
       <PageHead title="Overview">
-        Create media with one key at <code>{baseUrl}</code>.
+        Create media with one key at <code>{current.client.baseUrl}</code>.
       </PageHead>
-      <div class="stack">
-        <ul class="grid overview-pages">
-          {pages.map(({ path, title, icon, group }) => (
-            <li key={path}>
-              <a class="card" href={addressOf(path)}>
-                <Icon node={icon} size={20} />
-                <strong>{title}</strong>
-                <span class="muted">{group}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
-        <h2>Your first call</h2>
-        <CallPanel samples={samplesOf('createSpeech', firstCall)} />
+      <div class="stack overview">
+        {[...Map.groupBy(pages, ({ group }) => group)].map(([group, entries]) => (
+          <section key={group}>
+            <h2>{group}</h2>
+            <ul class="overview-pages">
+              {entries.map(({ path, title, icon, summary }) => (
+                <li key={path}>
+                  <a class="card" href={addressOf(path)}>
+                    <Icon node={icon} size={20} />
+                    <strong>{title}</strong>
+                    <span class="secondary">{summary}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        <section>
+          <h2>Your key</h2>
+          <KeyFacts />
+        </section>
+        <section>
+          <h2>Your first call</h2>
+          <CallPanel samples={samplesOf('createSpeech', firstCall)} />
+        </section>
       </div>
     </>
+  );
+}
+
+function KeyFacts() {
+  const me = session.value?.me;
+  if (me === undefined) return null;
+  const { key, user, group, limits, models, scopes } = me;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Name', key.name],
+    ['User', user.name],
+    ['Group', group.ratio === 1 ? group.name : `${group.name}, prices × ${group.ratio}`],
+    ['Remaining', key.unlimited_quota ? 'unlimited' : `${formatCount(key.remain_quota)} quota`],
+    ['Used', `${formatCount(key.used_quota)} quota`],
+    ['Models', formatCount(models.length)],
+    ['Scopes', scopes.join(', ') || 'none'],
+    [
+      'Rate limit',
+      limits.requests_per_minute ? `${formatCount(limits.requests_per_minute)} requests per minute` : 'none',
+    ],
+  ];
+  return (
+    <dl class="card overview-key">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt class="muted">{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      <div>
+        <dt class="muted">Expires</dt>
+        <dd>{key.expired_time < 0 ? 'never' : <Time at={key.expired_time * 1_000} />}</dd>
+      </div>
+    </dl>
   );
 }

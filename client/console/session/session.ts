@@ -1,11 +1,13 @@
 import { computed, signal } from '@preact/signals';
-import { APIError, Unigate } from '../../index.ts';
+import { APIError, type MeReply, Unigate } from '../../index.ts';
 
 /** A signed-in key. */
 export interface Session {
   client: Unigate;
   /** Sent by realtime samples and the mock of a socket; never part of an address, a log or a stored file. */
   key: string;
+  /** The key with its scopes, limits and quota, as of the sign-in or the last refresh. */
+  me: MeReply;
   /** Whether the key may call the operations of an operator. */
   isAdmin: boolean;
 }
@@ -21,7 +23,7 @@ export const session = computed(() => current.value);
 /** True until the key that the tab has stored is checked. */
 export const isRestoring = signal(sessionStorage.getItem(storageKey) !== null);
 
-/** Why the console signed the key out. */
+/** Why no key is signed in, if the user did not sign out. */
 export const signOutReason = signal<string | undefined>(undefined);
 
 /** The address of the gateway: the page is at `console/` below it. */
@@ -33,14 +35,18 @@ export const gatewayUrl = new URL(
 /** Signs in with a key. Throws APIError if the gateway refuses it. */
 export async function signIn(key: string): Promise<void> {
   const client = new Unigate({ baseUrl: gatewayUrl, apiKey: key, fetch: fetchAndWatch });
-  await client.models.list();
-  const isAdmin = await client.admin.groups.list({ page_size: 1 }).then(
-    () => true,
-    () => false,
-  );
+  const me = await client.me.retrieve();
   sessionStorage.setItem(storageKey, key);
   signOutReason.value = undefined;
-  current.value = { client, key, isAdmin };
+  current.value = { client, key, me, isAdmin: me.scopes.includes('admin') };
+}
+
+/** Reads the quota and the scopes of the key again. */
+export async function refreshSession(): Promise<void> {
+  const before = current.peek();
+  if (before === undefined) return;
+  const me = await before.client.me.retrieve();
+  if (current.peek() === before) current.value = { ...before, me, isAdmin: me.scopes.includes('admin') };
 }
 
 /** Signs out and forgets the key. */
@@ -57,7 +63,8 @@ export async function restoreSession(): Promise<void> {
     if (key !== null) await signIn(key);
   } catch (error) {
     if (error instanceof APIError && error.status === 401) signOut('The key is no longer valid.');
-    else signOut(`The gateway did not accept the key: ${String(error)}`);
+    // The tab still has the key, so a reload tries again.
+    else signOutReason.value = error instanceof Error ? error.message : String(error);
   } finally {
     isRestoring.value = false;
   }

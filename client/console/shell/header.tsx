@@ -53,12 +53,17 @@ export function Header({ menu, onPalette }: { menu?: Signal<boolean>; onPalette?
           label={isDark.value ? 'Switch to the light theme' : 'Switch to the dark theme'}
           onClick={toggleTheme}
         />
-        {session.value && <Button variant="plain" icon={LogOut} label="Sign out" onClick={() => signOut()} />}
+        {session.value && (
+          <>
+            <span class="header-key secondary">{session.value.me.key.name}</span>
+            <Button variant="plain" icon={LogOut} label="Sign out" onClick={() => signOut()} />
+          </>
+        )}
       </div>
     </header>
   );
 }
 
 function Logo() {
-  return <img src="./icon.svg" width="24" height="24" alt="" />;
+  return <img src={`${import.meta.env.BASE_URL}icon.svg`} width="24" height="24" alt="" />;
 }
