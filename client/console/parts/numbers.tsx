@@ -16,6 +16,12 @@ export function formatDuration(ms: number): string {
   return `${whole.format(Math.floor(ms / 60_000))} min ${whole.format((ms % 60_000) / 1_000)} s`;
 }
 
+/** Formats a position in a sound or a video: `0:03`, `12:40`. */
+export function formatClock(seconds: number): string {
+  const total = Math.floor(seconds);
+  return `${Math.floor(total / 60)}:${String(total % 60).padStart(2, '0')}`;
+}
+
 /** Formats a size in bytes: `512 B`, `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;

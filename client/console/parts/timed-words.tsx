@@ -1,0 +1,35 @@
+import { useComputed } from '@preact/signals';
+import type { Playback } from './playback.ts';
+
+/** A word or a line with its time in the audio. */
+export interface TimedWord {
+  /** The word with the spaces, punctuation or line break that follow it. */
+  text: string;
+  startSeconds: number;
+  endSeconds: number;
+}
+
+/** A text whose current word is highlighted. A click on a word plays from there; the timeline does so by keyboard. */
+export function TimedWords({ words, playback }: { words: readonly TimedWord[]; playback: Playback }) {
+  const active = useComputed(() => {
+    const { value: seconds } = playback.seconds;
+    return words.findIndex(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
+  }).value;
+  const play = (word: TimedWord) => {
+    playback.seek(word.startSeconds);
+    void playback.play();
+  };
+  return (
+    <p class="timed-words" tabIndex={0} role="region" aria-label="Text with times">
+      {words.map((word, index) => (
+        <span
+          key={index}
+          class={index === active ? 'timed-word-active' : undefined}
+          onClick={() => play(word)}
+        >
+          {word.text}
+        </span>
+      ))}
+    </p>
+  );
+}
