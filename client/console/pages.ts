@@ -1,4 +1,4 @@
-import { House, type IconNode } from 'lucide';
+import { House, type IconNode, KeyRound } from 'lucide';
 import type { ComponentType } from 'preact';
 
 /** A page of the console. */
@@ -28,6 +28,15 @@ export const pages: readonly Page[] = [
     summary: 'The pages and your key.',
     keywords: 'home start key',
     load: () => import('./overview/overview-page.tsx'),
+  },
+  {
+    path: 'keys',
+    title: 'Keys',
+    group: 'Manage',
+    icon: KeyRound,
+    summary: 'Create, limit and revoke keys.',
+    keywords: 'tokens api secret quota limits create revoke grant',
+    load: () => import('./keys/keys-page.tsx'),
   },
 ];
 

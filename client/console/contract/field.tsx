@@ -139,8 +139,10 @@ function Hint({ id, text }: { id: string; text: string | undefined }) {
   );
 }
 
-/** Several kinds of a value are offered as the first one. */
+/** Several kinds of a value are offered as the first one. Null is an empty field. */
 function variantOf(form: Form, schema: Schema): Schema {
+  if (typeof schema.type === 'object')
+    return { ...schema, type: schema.type.find((type) => type !== 'null') ?? 'string' };
   const [first] = schema.anyOf ?? schema.oneOf ?? [];
   return first === undefined || schema.type !== undefined
     ? schema

@@ -68,7 +68,7 @@ export class Form {
 
   /** Shows an error of the gateway at the field that it names. Returns whether the form shows that field. */
   reject(error: unknown): boolean {
-    const path = error instanceof APIError ? error.param : undefined;
+    const path = error instanceof APIError ? (error.param ?? fieldOf(error.message)) : undefined;
     if (path === undefined || !this.#shown.has(path)) return false;
     this.#problems.value = { ...this.#problems.peek(), [path]: (error as APIError).message };
     return true;
@@ -84,6 +84,9 @@ export class Form {
     return () => this.#shown.delete(path);
   }
 }
+
+/** Management errors have no `param`: their message begins with the field and a colon. */
+const fieldOf = (message: string): string | undefined => /^([\w.]+): /.exec(message)?.[1];
 
 function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
   const { [name]: old, ...others } = object;

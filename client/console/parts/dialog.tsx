@@ -13,14 +13,19 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
+    // Returns the focus when the caller removes the dialog. The event `close` arrives after the removal.
+    return () => dialog?.close();
   }, []);
   return (
     <dialog
       ref={element}
       class="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        if (element.current !== null) onClose();
+      }}
       onClick={(event) => {
         if (event.target === event.currentTarget) event.currentTarget.close();
       }}

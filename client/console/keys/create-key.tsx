@@ -1,0 +1,137 @@
+import { useMemo } from 'preact/hooks';
+import type { MeReply, Token, TokenRequest } from '../../index.ts';
+import { CallPanel } from '../calls/call-panel.tsx';
+import { useRun } from '../calls/run.ts';
+import { samplesOf } from '../calls/samples.ts';
+import { contract } from '../contract/contract.ts';
+import { Field } from '../contract/field.tsx';
+import { Form } from '../contract/form.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { ErrorNotice } from '../parts/notices.tsx';
+import { gatewayUrl, useClient } from '../session/session.ts';
+import { ExpiryField } from './expiry-field.tsx';
+import { ModelsField } from './models-field.tsx';
+
+interface CreateKeyProps {
+  me: MeReply;
+  onClose: () => void;
+  onCreated: (token: Token) => void;
+}
+
+/** The form that creates a key with at most the rights of the signed-in key. */
+export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
+  const client = useClient();
+  const run = useRun<void>();
+  const form = useMemo(() => {
+    if (contract.value === undefined) throw new Error('The contract is not loaded.');
+    return new Form(contract.value, contract.value.body('createToken'), { remain_quota: 100_000 });
+  }, []);
+  const body = form.body.value;
+  const state = run.state.value;
+  const isAdmin = me.scopes.includes('admin');
+  const submit = async () => {
+    if (!form.checkAll()) return;
+    await run.start(async (signal) => {
+      try {
+        // The form has the schema of this body.
+        onCreated(await client.tokens.create(body as TokenRequest, { signal }));
+      } catch (error) {
+        if (!form.reject(error)) throw error;
+      }
+    });
+  };
+  return (
+    <Dialog title="Create a key" onClose={onClose}>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <Field
+          form={form}
+          path="name"
+          label="Name"
+          hint="Shown in the request log."
+          placeholder="front end"
+        />
+        {me.key.unlimited_quota && (
+          <Field
+            form={form}
+            path="unlimited_quota"
+            label="Unlimited quota"
+            hint="The key spends without its own limit."
+          />
+        )}
+        {body.unlimited_quota !== true && (
+          <Field
+            form={form}
+            path="remain_quota"
+            label="Quota"
+            hint={
+              me.key.unlimited_quota
+                ? 'Quota that the key may spend.'
+                : 'Taken from your key, and returned when the new key is revoked.'
+            }
+          />
+        )}
+        <ExpiryField form={form} />
+        <details>
+          <summary>More options</summary>
+          <div class="fields">
+            <ModelsField form={form} models={me.models} />
+            <Field
+              form={form}
+              path="allow_ips"
+              label="Addresses"
+              rows={2}
+              hint="IP addresses and ranges from which the key may be used, one per line. Empty allows all."
+            />
+            <Field
+              form={form}
+              path="requests_per_minute"
+              label="Requests per minute"
+              hint="0 sets no separate limit."
+            />
+            <Field form={form} path="sockets" label="Open sockets" hint="0 sets no separate limit." />
+            <Field
+              form={form}
+              path="group"
+              label="Group"
+              placeholder={me.group.name}
+              hint="Sets the prices of the key."
+            />
+            <Field
+              form={form}
+              path="create_keys"
+              label="May create keys"
+              hint="Such keys share the limits of this key."
+            />
+            {isAdmin && (
+              <Field form={form} path="admin" label="Admin" hint="Allows all operations of the operator." />
+            )}
+          </div>
+        </details>
+        {state.status === 'failed' && <ErrorNotice error={state.error} />}
+        <div class="row">
+          <Button submit variant="primary" busy={state.status === 'running'}>
+            Create key
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+        <details>
+          <summary>Code</summary>
+          <CallPanel samples={samplesOf('createToken', body, { extra: { TypeScript: typescript(body) } })} />
+        </details>
+      </form>
+    </Dialog>
+  );
+}
+
+const typescript = (body: object) => `import { Unigate } from '@unigate/client';
+
+// Reads UNIGATE_API_KEY.
+const client = new Unigate({ baseUrl: '${gatewayUrl}' });
+const { id, key } = await client.tokens.create(${JSON.stringify(body, undefined, 2)});`;
