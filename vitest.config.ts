@@ -29,7 +29,7 @@ const slow = [
   'test/client/{browser,guide-commands,package,process}.test.ts',
   'test/conformance/test/{package,planted-faults}.test.ts',
   'test/containers/**/*.test.ts',
-  'test/docs/{browser,configuration,guides,site}.test.ts',
+  'test/docs/{browser,configuration,guides,model-calls,site}.test.ts',
   'test/release/**/*.test.ts',
   'test/sdk/browser.test.ts',
   'test/soak/two-minutes.test.ts',

@@ -5,11 +5,38 @@ import { header, literal, propertyName, union } from './source-text.ts';
 
 type Entry = Record<string, unknown>;
 
+interface FamilyEntry extends Entry {
+  owner: string;
+  since: string;
+  voice_set?: string;
+  max_characters?: number;
+  max_tokens?: number;
+}
+
+/** A model of openapi/models.yaml. */
+export interface ModelEntry extends Entry {
+  id: string;
+  family: string;
+  protocols: string[];
+  unit: string;
+  reported?: string;
+  voices?: string;
+  instruct?: boolean;
+  since?: string;
+}
+
+interface VoiceEntry extends Entry {
+  id: string;
+  gender: string;
+  languages: string[];
+  description: string;
+}
+
 /** Content of openapi/models.yaml. */
 export interface ModelsFile {
-  families: Record<string, Entry & { voice_set?: string }>;
-  models: (Entry & { id: string; family: string; protocols: string[]; reported?: string; voices?: string })[];
-  voice_sets: Record<string, (Entry & { id: string })[]>;
+  families: Record<string, FamilyEntry>;
+  models: ModelEntry[];
+  voice_sets: Record<string, VoiceEntry[]>;
 }
 
 const { protocols, unit, voices } = schema.properties.models.items.properties;

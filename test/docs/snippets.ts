@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,9 @@ import { compiled } from '../support/child-node.ts';
 
 /** An executable code block of a Markdown text, with the result that the comments after it specify. */
 export interface Snippet {
-  language: 'sh' | 'ts' | 'html';
+  language: 'sh' | 'ts' | 'python' | 'html';
+  /** Its tab in a code group. */
+  tab: string | undefined;
   /** Number of its first line. */
   line: number;
   code: string;
@@ -17,7 +19,7 @@ export interface Snippet {
   shows: RegExp | undefined;
 }
 
-const block = /^```(sh|ts|html)\n([^]*?)^```\n((?:<!-- .*? -->\n)*)/gm;
+const block = /^```(sh|ts|python|html)(?: \[([^\]\n]+)\])?\n([^]*?)^```\n((?:<!-- .*? -->\n)*)/gm;
 
 /** Returns the snippets of a text, in order, except those marked with `run:` and those of other languages. */
 export function snippetsOf(markdown: string): Snippet[] {
@@ -25,7 +27,7 @@ export function snippetsOf(markdown: string): Snippet[] {
     // Commands of a checkout run in other tests, see commandsOf.
     ({ index }) => !/<!-- run: [^\n]+ -->\n+$/.test(markdown.slice(0, index)),
   );
-  return standalone.map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
+  return standalone.map(({ 1: language, 2: tab, 3: code = '', 4: comments = '', index }) => {
     const pattern = (name: string) => {
       const source = new RegExp(`^<!-- ${name}: (.*) -->$`, 'm').exec(comments)?.[1];
       return source === undefined ? undefined : new RegExp(source);
@@ -33,6 +35,7 @@ export function snippetsOf(markdown: string): Snippet[] {
     const written = /^<!-- writes: (\S+) ?(\S*) -->$/m.exec(comments);
     return {
       language: language as Snippet['language'],
+      tab,
       line: markdown.slice(0, index).split('\n').length,
       code,
       prints: pattern('prints'),
@@ -74,16 +77,29 @@ export async function createSnippetFolder(): Promise<{ folder: string; remove():
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Runs a shell or TypeScript snippet. Returns its output and its exit code. */
+/** Without Python and its package `requests`, the Python snippets are skipped. In CI, they fail. */
+export const hasPython =
+  process.env.CI === 'true' || spawnSync('python3', ['-c', 'import requests']).status === 0;
+
+const commands = { sh: 'bash', ts: process.execPath, python: 'python3' };
+
+export type RunnableSnippet = Snippet & { language: keyof typeof commands };
+
+/** Whether a command can run the snippet. Pages run in a browser. */
+export const isRunnable = (snippet: Snippet): snippet is RunnableSnippet => snippet.language !== 'html';
+
+/** Runs a snippet. Returns its output and its exit code. */
 export async function run(
-  { language, code }: Snippet,
+  { language, code }: Pick<RunnableSnippet, 'language' | 'code'>,
   folder: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ code: number | null; output: string }> {
   const file = join(folder, `snippet.${language}`);
   await writeFile(file, language === 'sh' ? `set -euo pipefail\n${code}` : code);
-  const command = language === 'sh' ? 'bash' : process.execPath;
-  const child = spawn(command, [file], { cwd: folder, env: { PATH: process.env.PATH, ...compiled, ...env } });
+  const child = spawn(commands[language], [file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...compiled, ...env },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

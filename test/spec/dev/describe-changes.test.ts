@@ -25,7 +25,7 @@ const before: Sources = {
     { code: 'bad_thing', status: 400, families: ['generic'], when: 'Bad.', remedy: 'Mend.', retry: 'never' },
   ],
   models: {
-    families: { plain: {} },
+    families: { plain: { owner: 'alpha', since: '2026-11-21' } },
     models: [{ id: 'alpha-1', family: 'plain', protocols: ['multimodal'], unit: 'characters' }],
     voice_sets: {},
   },

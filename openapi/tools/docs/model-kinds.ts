@@ -1,0 +1,133 @@
+import type { ModelEntry } from '../catalogue.ts';
+
+/** A kind of models, which have the same routes and the same page layout. */
+export type ModelKind = keyof typeof kinds;
+
+interface KindFacts {
+  /** Heading in the list of models. */
+  title: string;
+  /** Verb phrase after the id of a model. */
+  does: string;
+  /** Operations that create something with a model, the recommended one first. */
+  operations: readonly string[];
+  guide: { page: string; title: string };
+}
+
+/** The kinds, in the order of the list of models. */
+export const kinds = {
+  speech: {
+    title: 'Text to speech',
+    does: 'converts text to speech',
+    operations: ['createSpeech'],
+    guide: { page: 'text-to-speech', title: 'Text to speech' },
+  },
+  realtime: {
+    title: 'Realtime speech',
+    does: 'converts text to speech over a WebSocket, while the text is still being written',
+    operations: ['openRealtimeSocket'],
+    guide: { page: 'realtime', title: 'Realtime' },
+  },
+  voices: {
+    title: 'Custom voices',
+    does: 'creates and manages custom voices',
+    operations: ['customizeVoice'],
+    guide: { page: 'text-to-speech#custom-voices', title: 'Custom voices' },
+  },
+  video: {
+    title: 'Video',
+    does: 'generates videos',
+    operations: ['createVideo', 'createGenericVideo'],
+    guide: { page: 'asynchronous-tasks', title: 'Asynchronous tasks' },
+  },
+  model3d: {
+    title: '3D objects',
+    does: 'generates 3D objects from a text or from images',
+    operations: ['createModel3d'],
+    guide: { page: 'asynchronous-tasks', title: 'Asynchronous tasks' },
+  },
+  music: {
+    title: 'Music',
+    does: 'generates songs',
+    operations: ['submitMusic'],
+    guide: { page: 'asynchronous-tasks#music', title: 'Music' },
+  },
+  lyrics: {
+    title: 'Lyrics',
+    does: 'generates lyrics',
+    operations: ['submitLyrics'],
+    guide: { page: 'asynchronous-tasks#music', title: 'Music' },
+  },
+  images: {
+    title: 'Images',
+    does: 'generates images and applies actions to them',
+    operations: ['submitImagine', 'submitImageAction', 'submitImageModal'],
+    guide: { page: 'asynchronous-tasks#images', title: 'Images' },
+  },
+  messages: {
+    title: 'Text generation',
+    does: 'generates text',
+    operations: ['createMessage', 'countMessageTokens'],
+    guide: { page: 'text-generation', title: 'Text generation and embeddings' },
+  },
+  embeddings: {
+    title: 'Embeddings',
+    does: 'converts texts to vectors',
+    operations: ['createEmbedding'],
+    guide: { page: 'text-generation#embeddings', title: 'Embeddings' },
+  },
+  verification: {
+    title: 'Identity verification',
+    does: 'verifies that a person is present and alive',
+    operations: ['createVerificationSession'],
+    guide: { page: 'identity-verification', title: 'Identity verification' },
+  },
+} as const satisfies Record<string, KindFacts>;
+
+const kindByProtocol: Readonly<Record<string, ModelKind>> = {
+  synthesizer: 'speech',
+  multimodal: 'speech',
+  inference: 'speech',
+  realtime: 'realtime',
+  customization: 'voices',
+  native_video: 'video',
+  official: 'video',
+  eta: 'video',
+  native_3d: 'model3d',
+  sigma: 'music',
+  imgjob: 'images',
+  embeddings: 'embeddings',
+  messages: 'messages',
+  verification: 'verification',
+};
+
+/** Operations in the provider's own format, by protocol. */
+const nativeOperations: Readonly<Record<string, string>> = {
+  synthesizer: 'synthesizeSpeech',
+  multimodal: 'generateMultimodalSpeech',
+  inference: 'openInferenceSocket',
+  native_video: 'createNativeVideo',
+  official: 'createOfficialVideo',
+};
+
+/** Returns the kind of a model. Throws if a protocol is new and has no page layout. */
+export function kindOf({ id, protocols }: ModelEntry): ModelKind {
+  const kind = kindByProtocol[protocols[0] ?? ''];
+  if (kind === undefined) throw new Error(`models.yaml: ${id} has a protocol without a page layout`);
+  return kind === 'music' && id.endsWith('_lyrics') ? 'lyrics' : kind;
+}
+
+/** Returns the ids of the operations that a model can be used with, the recommended one first. */
+export function operationsFor(model: ModelEntry): string[] {
+  const native = model.protocols.flatMap((protocol) => nativeOperations[protocol] ?? []);
+  return [...kinds[kindOf(model)].operations, ...native];
+}
+
+/** Returns the models that a voice service creates voices for. */
+export function voiceTargets({ id }: ModelEntry, models: readonly ModelEntry[]): ModelEntry[] {
+  const isTarget: Readonly<Record<string, (model: ModelEntry) => boolean>> = {
+    'voice-enrollment': ({ family }) => family === 'voxa' || family === 'alpha-audio',
+    'alpha-voice-enrollment': ({ voices }) => voices === 'cloned',
+    'alpha-voice-design': ({ voices }) => voices === 'designed',
+  };
+  return models.filter(isTarget[id] ?? (() => false));
+}
