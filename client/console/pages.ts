@@ -1,4 +1,4 @@
-import { House, type IconNode, KeyRound } from 'lucide';
+import { House, type IconNode, KeyRound, MessagesSquare } from 'lucide';
 import type { ComponentType } from 'preact';
 
 /** A page of the console. */
@@ -28,6 +28,15 @@ export const pages: readonly Page[] = [
     summary: 'The pages and your key.',
     keywords: 'home start key',
     load: () => import('./overview/overview-page.tsx'),
+  },
+  {
+    path: 'messages',
+    title: 'Messages',
+    group: 'Playground',
+    icon: MessagesSquare,
+    summary: 'Chat with a model, with tools and images.',
+    keywords: 'chat text llm tools stream',
+    load: () => import('./messages/messages-page.tsx'),
   },
   {
     path: 'keys',

@@ -1,5 +1,8 @@
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Model } from '../../index.ts';
+import type { Option } from '../contract/field.tsx';
+import type { Form } from '../contract/form.ts';
 import { useClient } from '../session/session.ts';
 import { useLoaded } from './run.ts';
 
@@ -13,4 +16,16 @@ export function useModels(protocols: readonly string[]): readonly Model[] | unde
     known.value = { key: client, models: await Array.fromAsync(client.models.list({ signal: abort })) };
   });
   return known.value?.models.filter((model) => model.protocols.some((name) => protocols.includes(name)));
+}
+
+/** Returns the choices of the field `model`. Selects the first model if the key cannot use the current one. */
+export function useModelOptions(form: Form, protocols: readonly string[]): readonly Option[] {
+  const models = useModels(protocols);
+  const value = form.get('model');
+  const current = typeof value === 'string' ? value : '';
+  useEffect(() => {
+    const [first] = models ?? [];
+    if (first !== undefined && !models?.some(({ id }) => id === current)) form.set('model', first.id);
+  }, [models !== undefined]);
+  return models?.map(({ id }) => ({ value: id })) ?? [{ value: current }];
 }

@@ -35,6 +35,13 @@ export class Run<Result> {
   stop(): void {
     this.#controller?.abort();
   }
+
+  /** Aborts the call and forgets its result. */
+  reset(): void {
+    this.stop();
+    this.#controller = undefined;
+    this.state.value = { status: 'idle' };
+  }
 }
 
 /** Returns a run that ends with the component. */

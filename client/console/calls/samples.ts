@@ -7,27 +7,48 @@ export type Samples = Readonly<Record<string, string>>;
 /** Values longer than this, such as inline media, are shortened in samples. */
 const maxShownLength = 400;
 
-/** Returns a call of the operation with curl, the typed client and Python. `extra` adds or replaces languages. */
+interface SampleOptions {
+  path?: Readonly<Record<string, string>>;
+  /** Headers that the operation requires, apart from the key. */
+  headers?: Readonly<Record<string, string>>;
+  /** Adds or replaces languages. */
+  extra?: Samples;
+}
+
+/** Returns a call of the operation with curl, the typed client and Python. */
 export function samplesOf(
   operation: OperationId,
   body: object | undefined,
-  { path = {}, extra = {} }: { path?: Readonly<Record<string, string>>; extra?: Samples } = {},
+  { path = {}, headers = {}, extra = {} }: SampleOptions = {},
 ): Samples {
   const { method, path: template } = operationTable[operation];
   const address = template.replace(/\{([^}]+)\}/g, (_, name: string) => path[name] ?? `{${name}}`);
-  const shown = body === undefined ? undefined : JSON.stringify(body, shorten, 2);
+  const shown = body === undefined ? undefined : shownJson(body);
   return {
-    curl: curl(method, address, shown),
+    curl: curl(method, address, headers, shown),
     TypeScript: typescript(operation, path, shown),
-    Python: python(method, address, shown),
+    Python: python(method, address, headers, shown),
     ...extra,
   };
 }
 
-function curl(method: string, address: string, body: string | undefined): string {
+/** Returns a value as it appears in a sample: indented, with long texts shortened. */
+export const shownJson = (value: unknown): string => JSON.stringify(value, shorten, 2);
+
+/** Returns a sample for the typed client. `code` uses `client`. */
+export const clientSample = (code: string): string => `import { Unigate } from '@unigate/client';
+
+// Reads UNIGATE_API_KEY.
+const client = new Unigate({ baseUrl: '${gatewayUrl}' });
+${code}`;
+
+type Headers = Readonly<Record<string, string>>;
+
+function curl(method: string, address: string, headers: Headers, body: string | undefined): string {
   const verb =
     method === 'get' || (method === 'post' && body !== undefined) ? '' : ` -X ${method.toUpperCase()}`;
   const lines = [`curl${verb} ${gatewayUrl}${address}`, `  -H "Authorization: Bearer $UNIGATE_API_KEY"`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`  -H '${name}: ${value}'`);
   if (body !== undefined)
     lines.push(`  -H 'Content-Type: application/json'`, `  -d '${body.replaceAll("'", String.raw`'\''`)}'`);
   return lines.join(' \\\n');
@@ -43,21 +64,18 @@ function typescript(
     ...(body === undefined ? [] : [`body: ${body}`]),
   ];
   const call = `'${operation}'${init.length === 0 ? '' : `, { ${init.join(', ')} }`}`;
-  return `import { Unigate } from '@unigate/client';
-
-// Reads UNIGATE_API_KEY.
-const client = new Unigate({ baseUrl: '${gatewayUrl}' });
-const result = await client.call(${call});`;
+  return clientSample(`const result = await client.call(${call});`);
 }
 
-function python(method: string, address: string, body: string | undefined): string {
+function python(method: string, address: string, headers: Headers, body: string | undefined): string {
+  const more = Object.entries(headers).map(([name, value]) => `, "${name}": "${value}"`);
   const json = body === undefined ? '' : `\n    json=${pythonValue(body)},`;
   return `import os
 import requests
 
 response = requests.${method}(
     "${gatewayUrl}${address}",
-    headers={"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"},${json}
+    headers={"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"${more.join('')}},${json}
 )
 response.raise_for_status()`;
 }

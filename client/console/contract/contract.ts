@@ -19,6 +19,8 @@ export interface Schema {
   minItems?: number;
   maxItems?: number;
   pattern?: string;
+  /** The rule of `pattern` in words, such as "must be an http or https URL". */
+  'x-form'?: string;
   format?: string;
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
@@ -117,4 +119,10 @@ export function loadContract(): Promise<void> {
       throw error;
     });
   return loading;
+}
+
+/** Returns the loaded contract. Pages exist only once it is loaded. */
+export function useContract(): Contract {
+  if (contract.value === undefined) throw new Error('The contract is not loaded.');
+  return contract.value;
 }

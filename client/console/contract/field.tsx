@@ -131,7 +131,7 @@ export function Field({ form, path, label, hint, placeholder, model, options, ro
 }
 
 function Hint({ id, text }: { id: string; text: string | undefined }) {
-  if (text === undefined) return null;
+  if (!text) return null;
   return (
     <p class="field-hint" id={`${id}-hint`}>
       {text.replaceAll('`', '')}

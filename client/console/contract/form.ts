@@ -66,12 +66,22 @@ export class Form {
     return [...this.#shown].map((path) => this.check(path)).every(Boolean);
   }
 
-  /** Shows an error of the gateway at the field that it names. Returns whether the form shows that field. */
+  /**
+   * Shows an error of the gateway at the field that it names, or at the field that contains it. Returns whether the form
+   * shows that field.
+   */
   reject(error: unknown): boolean {
-    const path = error instanceof APIError ? (error.param ?? fieldOf(error.message)) : undefined;
-    if (path === undefined || !this.#shown.has(path)) return false;
-    this.#problems.value = { ...this.#problems.peek(), [path]: (error as APIError).message };
+    if (!(error instanceof APIError)) return false;
+    const path = this.#shownPath(fieldNamedBy(error));
+    if (path === undefined) return false;
+    this.#problems.value = { ...this.#problems.peek(), [path]: error.message };
     return true;
+  }
+
+  /** Returns the longest path of a shown field that contains `path`: `tools` for `tools.0.name`. */
+  #shownPath(path: string): string | undefined {
+    if (path === '' || this.#shown.has(path)) return path || undefined;
+    return this.#shownPath(path.split('.').slice(0, -1).join('.'));
   }
 
   problem(path: string): string | undefined {
@@ -85,8 +95,8 @@ export class Form {
   }
 }
 
-/** Management errors have no `param`: their message begins with the field and a colon. */
-const fieldOf = (message: string): string | undefined => /^([\w.]+): /.exec(message)?.[1];
+/** Errors of messages and management have no `param`: their message begins with the field and a colon. */
+const fieldNamedBy = ({ param, message }: APIError) => param ?? /^([^\s:]+): /.exec(message)?.[1] ?? '';
 
 function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: unknown): JsonObject {
   const { [name]: old, ...others } = object;

@@ -9,10 +9,13 @@ export function problemOf(schema: Schema, value: unknown, isRequired: boolean): 
   return undefined;
 }
 
-function textProblem({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema, text: string) {
+function textProblem(schema: Schema, text: string) {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, 'x-form': rule } = schema;
   const length = Array.from(text).length;
   if (length < minLength) return `Enter at least ${minLength} characters.`;
   if (length > maxLength) return `Enter at most ${maxLength} characters, not ${length}.`;
+  if (pattern !== undefined && rule !== undefined && !new RegExp(pattern, 'u').test(text))
+    return `This ${rule}.`;
   return undefined;
 }
 
@@ -30,13 +33,17 @@ function listProblem({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Sche
   return undefined;
 }
 
+/** A maximum that stands for none. */
+const maxInt32 = 2 ** 31 - 1;
+
 /** Returns the limit of a field in a few words: `0.25–4`, `up to 600 characters`. */
 export function limitOf(schema: Schema, model: string | undefined): string | undefined {
   const ofModel = schema['x-limit']?.find(
     ({ models }) => model !== undefined && new RegExp(models).test(model),
   );
   if (ofModel !== undefined) return ofModel.limit.replace(/\.(?: .*)?$/s, '');
-  const { minimum, maximum, maxLength, maxItems } = schema;
+  const { minimum, maxLength, maxItems } = schema;
+  const maximum = schema.maximum === maxInt32 ? undefined : schema.maximum;
   if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
   if (maximum !== undefined) return `at most ${maximum}`;
   if (minimum !== undefined) return `at least ${minimum}`;
