@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, ObservableCounter, UpDownCounter } from './instruments.ts';
 
 /**
- * All metrics of the gateway, in the order of openapi/guides/14-monitoring.md. Attribute values come from the contract,
+ * All metrics of the gateway, in the order of openapi/guides/19-monitoring.md. Attribute values come from the contract,
  * the catalog, the configuration and fixed lists, never from client input.
  */
 export { allMetrics } from './instruments.ts';

@@ -132,7 +132,7 @@ describe('a gateway mounted in another Express application', () => {
 });
 
 test('the example of the guide runs and stops', async () => {
-  const guide = await readFile(new URL('openapi/guides/18-embedding.md', root), 'utf8');
+  const guide = await readFile(new URL('openapi/guides/22-embedding.md', root), 'utf8');
   const [, code = ''] = /<!-- run: embedding -->\n+```ts\n(.*?)^```$/ms.exec(guide) ?? [];
   const port = await freePort();
   const { folder, remove } = await createSnippetFolder();

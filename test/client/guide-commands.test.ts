@@ -40,7 +40,7 @@ async function run(commands: string, env: Record<string, string>) {
 // Each command starts a process of npm and one of Node.
 test('the commands of the keys and billing guides run in a checkout', { timeout: 180_000 }, async () => {
   const [createKey = '', speak = '', revoke = ''] = await commandsOf(
-    new URL('openapi/guides/12-keys-and-quota.md', root),
+    new URL('openapi/guides/17-keys-and-quota.md', root),
     'create a user and a key',
   );
   const gateway = await startTestGateway({ bootstrapKey: 'my-first-key-123' });
@@ -63,7 +63,7 @@ test('the commands of the keys and billing guides run in a checkout', { timeout:
     expect(stdout).toMatch(/ laptop +alpha3-tts-flash .* req_\w+\n/);
     expect(await readdir(folder)).not.toContain('night.wav');
 
-    const [audit = ''] = await commandsOf(new URL('openapi/guides/13-billing.md', root), 'audit and export');
+    const [audit = ''] = await commandsOf(new URL('openapi/guides/18-billing.md', root), 'audit and export');
     const audited = await run(audit, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
     expect(audited, audited.stderr).toMatchObject({ code: 0 });
     expect(audited.stdout).toMatch(/alpha3-tts-flash/);

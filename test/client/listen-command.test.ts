@@ -57,7 +57,7 @@ async function startReceiver(status: number) {
 }
 
 test('the command in the guide starts', async () => {
-  const guide = new URL('../../openapi/guides/4-webhooks.md', import.meta.url);
+  const guide = new URL('../../openapi/guides/12-webhooks.md', import.meta.url);
   const [command = ''] = await commandsOf(guide, 'listen');
   const [, options = ''] = /^npx unigate listen (.+)\n$/.exec(command) ?? [];
   const { run } = await startGateway([[], []]);

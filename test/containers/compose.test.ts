@@ -54,7 +54,7 @@ test('the configuration of the gateways is valid', () => {
 });
 
 test('the directives in the guide are in compose.yaml', () => {
-  const guide = read('openapi/guides/15-scaling-out.md');
+  const guide = read('openapi/guides/20-scaling-out.md');
   const table = guide.slice(guide.indexOf('## Load balancer'), guide.indexOf('A test runs HAProxy'));
   const cells = [...table.matchAll(/^\| [^|]+ \| ([^|]+) \|/gm)].map(([, cell = '']) => cell);
   const named = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));

@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
   });
 
   test('the page in the browser guide plays speech', async () => {
-    const guide = await readFile(new URL('../../openapi/guides/6-browser.md', import.meta.url), 'utf8');
+    const guide = await readFile(new URL('../../openapi/guides/15-browser.md', import.meta.url), 'utf8');
     const snippet = snippetsOf(guide).find(({ language }) => language === 'html');
     const html = (snippet?.code ?? '').replace('http://127.0.0.1:8080', target.url);
     const server = createServer((_request, response) =>

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readSettings } from '../../server/settings/settings.ts';
 
 test('the configuration in the deployment guide is valid and causes no warnings', async () => {
-  const guide = await readFile(new URL('../../openapi/guides/11-deployment.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../openapi/guides/16-deployment.md', import.meta.url), 'utf8');
   const shown = /^```yaml\n([^]*?)^```$/m.exec(guide)?.[1] ?? '';
   const folder = await mkdtemp(join(tmpdir(), 'unigate-guide-'));
   const file = join(folder, 'guide.yaml');

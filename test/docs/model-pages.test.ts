@@ -21,15 +21,15 @@ test('every model has a page of its own, and the index links to it', () => {
   const paths = file.models.map(({ id }) => modelPage(id));
   expect(new Set(pages.keys())).toEqual(new Set(['models/index', ...paths]));
   expect(pages.size).toBe(file.models.length + 1);
-  const linked = [...(pages.get('models/index') ?? '').matchAll(/\]\(\.\/([\w-]+)\)/g)].map(
+  const linked = [...(pages.get('models/index') ?? '').matchAll(/\]\((models\/[\w-]+)\)/g)].map(
     ([, name]) => `models/${name}`,
   );
   expect(linked.toSorted()).toEqual(paths.toSorted());
 });
 
 test.each([...pages])('the links of %s to other models resolve', (_, markdown) => {
-  for (const [, name = ''] of markdown.matchAll(/\]\(\.\/([\w-]+)\)/g))
-    expect(pages.has(`models/${name}`)).toBe(true);
+  for (const [, path = ''] of markdown.matchAll(/\]\((models\/[\w-]+)\)/g))
+    expect(pages.has(path)).toBe(true);
 });
 
 test.each(file.models)('the page of $id has its call, its unit and its routes', ({ id, unit }) => {
@@ -38,7 +38,7 @@ test.each(file.models)('the page of $id has its call, its unit and its routes', 
   expect(page).toContain('::: code-group\n\n```');
   expect(page).toMatch(/\| Unit \| \w+/);
   expect(page).toContain(`metered in ${unit === 'tokens' ? 'input and output tokens' : unit}`);
-  expect(page).toMatch(/\| Routes \| \[`(GET|POST) \/[^`]+`\]\(\.\.\/reference#operation\/\w+\)/);
+  expect(page).toMatch(/\| Routes \| \[`(GET|POST) \/[^`]+`\]\(reference#operation\/\w+\)/);
   expect(page).not.toContain('undefined');
   expect(page).not.toContain('NaN');
 });

@@ -293,7 +293,7 @@ const probes: Readonly<Record<string, Probe>> = {
   },
 };
 
-const guide = await readFile(new URL('../../openapi/guides/9-mock-server.md', import.meta.url), 'utf8');
+const guide = await readFile(new URL('../../openapi/guides/24-mock-server.md', import.meta.url), 'utf8');
 const table = guide.slice(guide.indexOf('## Differences from a gateway'));
 const rows = [...table.matchAll(/^\| ([A-Z][^|]*?) \|/gm)].map(([, name = '']) => name);
 

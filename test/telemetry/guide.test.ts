@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { familyName } from '../../server/telemetry/exposition.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
 
-const guide = readFileSync(new URL('../../openapi/guides/14-monitoring.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../openapi/guides/19-monitoring.md', import.meta.url), 'utf8');
 
 test('the guide lists exactly the exported metrics, by their exposed names', () => {
   const rows = allMetrics.map(({ descriptor, kind }) => {

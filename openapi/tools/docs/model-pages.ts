@@ -37,12 +37,7 @@ function indexOf(models: readonly ModelEntry[]): string {
   const sections = (Object.keys(kinds) as ModelKind[]).map((kind) => {
     const rows = models
       .filter((model) => kindOf(model) === kind)
-      .map((model) => [
-        `[${model.id}](${modelPage(model.id).replace('models/', './')})`,
-        model.family,
-        model.unit,
-        voiceWord(model),
-      ]);
+      .map((model) => [`[${model.id}](${modelPage(model.id)})`, model.family, model.unit, voiceWord(model)]);
     const speaks = kind === 'speech' || kind === 'realtime';
     const head = ['model', 'family', 'unit', ...(speaks ? ['voices'] : [])];
     return `## ${kinds[kind].title}\n\n${table(
@@ -62,7 +57,7 @@ function pageOf(sources: ModelSources, model: ModelEntry): string {
   const { title, does, guide } = kinds[kindOf(model)];
   const sentence = `${does}${voiceSentence(model)}`;
   const parts = [
-    `# ${model.id}\n\n\`${model.id}\` ${sentence}. See the guide [${guide.title}](../${guide.page}).`,
+    `# ${model.id}\n\n\`${model.id}\` ${sentence}. See the guide [${guide.title}](${guide.page}).`,
     factsTable(sources, model),
     `## Call the model\n\n${codeGroup(callsOf(model, firstVoice(sources.models, model)))}${placeholderNote(sources.models, model)}`,
     limitsSection(sources, model),
@@ -91,7 +86,7 @@ function factsTable({ models, openapi }: ModelSources, model: ModelEntry): strin
   const routes = operationsFor(model).map((id) => {
     const operation = byId.get(id);
     if (operation === undefined) throw new Error(`operation ${id} of ${model.id} does not exist`);
-    return `[\`${operation.method.toUpperCase()} ${operation.path}\`](../reference#operation/${id})`;
+    return `[\`${operation.method.toUpperCase()} ${operation.path}\`](reference#operation/${id})`;
   });
   const family = models.families[model.family];
   return table(
@@ -120,7 +115,7 @@ function systemVoices({ families, voice_sets }: ModelsFile, { family, voices }: 
 
 function placeholderNote(file: ModelsFile, model: ModelEntry): string {
   if (model.voices === undefined || firstVoice(file, model) !== undefined) return '';
-  return `\n\nReplace \`${voicePlaceholder}\` by a voice that was created for this model, see [Custom voices](../text-to-speech#custom-voices).`;
+  return `\n\nReplace \`${voicePlaceholder}\` by a voice that was created for this model, see [Custom voices](text-to-speech#custom-voices).`;
 }
 
 function limitsSection(sources: ModelSources, model: ModelEntry): string {
@@ -134,7 +129,7 @@ function limitsSection(sources: ModelSources, model: ModelEntry): string {
 function voicesSection(file: ModelsFile, model: ModelEntry): string {
   if (model.voices === undefined) return '';
   if (model.voices !== 'system')
-    return `## Voices\n\nThe model speaks only with ${model.voices} voices that were created for it. [Custom voices](../text-to-speech#custom-voices) shows how to create one.`;
+    return `## Voices\n\nThe model speaks only with ${model.voices} voices that were created for it. [Custom voices](text-to-speech#custom-voices) shows how to create one.`;
   const rows = systemVoices(file, model).map(({ id, gender, languages, description }) => [
     `\`${id}\``,
     gender,
@@ -161,7 +156,7 @@ function priceSection({ unit }: ModelEntry): string {
   return `## Price
 
 The model is metered in ${units[unit] ?? unit}. The operator sets the price of one unit. A call costs the units
-times the price times the ratio of your group, see [Billing](../billing). The request log shows both numbers.`;
+times the price times the ratio of your group, see [Billing](billing). The request log shows both numbers.`;
 }
 
 function relatedSection(models: readonly ModelEntry[], model: ModelEntry): string {
@@ -172,7 +167,7 @@ function relatedSection(models: readonly ModelEntry[], model: ModelEntry): strin
       : models.filter(({ family, id }) => family === model.family && id !== model.id);
   if (related.length === 0) return '';
   const title = targets.length > 0 ? 'Models that use its voices' : 'Other models of the family';
-  const links = related.map(({ id }) => `- [${id}](${modelPage(id).replace('models/', './')})`);
+  const links = related.map(({ id }) => `- [${id}](${modelPage(id)})`);
   return `## ${title}\n\n${links.join('\n')}`;
 }
 
@@ -183,4 +178,5 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** Escapes characters of a description that Markdown would read as HTML. The links and breaks of this file remain. */
-const cell = (description: string) => description.replace(/<(?!a |\/a>|br>)/g, '&lt;');
+const cell = (description: string) =>
+  description.replace(/<(?!a |\/a>|br>)/g, '&lt;').replaceAll('{{', '&#123;&#123;');
