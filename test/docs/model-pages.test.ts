@@ -22,7 +22,7 @@ test('every model has a page of its own, and the index links to it', () => {
   expect(new Set(pages.keys())).toEqual(new Set(['models/index', ...paths]));
   expect(pages.size).toBe(file.models.length + 1);
   const linked = [...(pages.get('models/index') ?? '').matchAll(/\]\((models\/[\w-]+)\)/g)].map(
-    ([, name]) => `models/${name}`,
+    ([, path]) => path,
   );
   expect(linked.toSorted()).toEqual(paths.toSorted());
 });
