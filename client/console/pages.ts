@@ -1,4 +1,4 @@
-import { House, type IconNode, KeyRound, MessagesSquare } from 'lucide';
+import { FileCheck, House, type IconNode, KeyRound, MessagesSquare, Network, Users } from 'lucide';
 import type { ComponentType } from 'preact';
 
 /** A page of the console. */
@@ -46,6 +46,35 @@ export const pages: readonly Page[] = [
     summary: 'Create, limit and revoke keys.',
     keywords: 'tokens api secret quota limits create revoke grant',
     load: () => import('./keys/keys-page.tsx'),
+  },
+  {
+    path: 'users',
+    title: 'Users',
+    group: 'Manage',
+    icon: Users,
+    summary: 'Create, change and disable users.',
+    keywords: 'customers accounts groups roles',
+    admin: true,
+    load: () => import('./users/users-page.tsx'),
+  },
+  {
+    path: 'channels',
+    title: 'Channels',
+    group: 'Manage',
+    icon: Network,
+    summary: 'Health and tests of providers.',
+    keywords: 'providers health latency failures reload configuration',
+    admin: true,
+    load: () => import('./channels/channels-page.tsx'),
+  },
+  {
+    path: 'contract',
+    title: 'Contract',
+    group: 'Contract',
+    icon: FileCheck,
+    summary: 'Operations, decisions and errors.',
+    keywords: 'openapi operations decisions errors codes',
+    load: () => import('./contract-page/contract-page.tsx'),
   },
 ];
 

@@ -1,0 +1,186 @@
+import { useSignal } from '@preact/signals';
+import { SearchX } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useId, useMemo } from 'preact/hooks';
+import { errors } from '../../../generated/errors.ts';
+import { type Contract, contract } from '../contract/contract.ts';
+import { Badge, EmptyState } from '../parts/notices.tsx';
+import { formatCount } from '../parts/numbers.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { gatewayUrl } from '../session/session.ts';
+import { PageHead } from '../shell/page-head.tsx';
+import { addressOf, replaceQuery, route } from '../shell/router.ts';
+import './contract-page.css';
+import { decisionsOf, operationRows } from './facts.ts';
+
+const tabs = ['Operations', 'Decisions', 'Errors'] as const;
+
+/** The contract of this gateway: operations, decisions and errors, with one search. */
+export default function ContractPage() {
+  const current = contract.value;
+  const text = useSignal(route.value.query.get('search') ?? '');
+  const id = useId();
+  if (current === undefined) return null;
+  const tab = tabs.find((name) => name === route.value.query.get('tab')) ?? 'Operations';
+  const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = (...texts: readonly string[]) => {
+    const all = texts.join(' ').toLowerCase();
+    return words.every((word) => all.includes(word));
+  };
+  const update = (next: string) => replaceQuery({ tab: next, search: text.value });
+  return (
+    <>
+      <PageHead title="Contract">
+        Version {current.document.info.version} of the contract, as this gateway serves it:{' '}
+        <a href={`${gatewayUrl}/openapi.json`}>openapi.json</a>,{' '}
+        <a href={`${gatewayUrl}/asyncapi.json`}>asyncapi.json</a>.
+      </PageHead>
+      <div class="stack">
+        <div class="field contract-search">
+          <label class="visually-hidden" for={id}>
+            Search the contract
+          </label>
+          <input
+            id={id}
+            class="input"
+            type="search"
+            placeholder="Search the contract"
+            value={text.value}
+            onInput={(event) => {
+              text.value = event.currentTarget.value;
+              update(tab);
+            }}
+          />
+        </div>
+        <Tabs label="Parts of the contract" names={tabs} selected={tab} onSelect={update}>
+          {tab === 'Operations' && <Operations current={current} matches={matches} />}
+          {tab === 'Decisions' && <Decisions current={current} matches={matches} />}
+          {tab === 'Errors' && <Errors matches={matches} />}
+        </Tabs>
+      </div>
+    </>
+  );
+}
+
+type Matches = (...texts: readonly string[]) => boolean;
+
+function Operations({ current, matches }: { current: Contract; matches: Matches }) {
+  const rows = useMemo(() => operationRows(current), [current]);
+  const found = rows.filter(({ id, path, method, summary, area }) =>
+    matches(id, path, method, summary, area),
+  );
+  return (
+    <List count={found.length} noun="operations">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            <th scope="col">Summary</th>
+            <th scope="col">Area</th>
+            <th scope="col">Statuses</th>
+            <th scope="col" class="number">
+              Examples
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map(({ id, area, method, path, summary, statuses, isExtension, examples }) => (
+            <tr key={`${method} ${path}`}>
+              <td class="contract-place">
+                <a class="mono" href={`${gatewayUrl}/docs/reference#operation/${id}`}>
+                  {method} {path}
+                </a>
+              </td>
+              <td class="contract-text">
+                {summary} {isExtension && <Badge>extension</Badge>}
+              </td>
+              <td>{area}</td>
+              <td class="numeric contract-statuses">{statuses.join(' ')}</td>
+              <td class="number">{examples}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </List>
+  );
+}
+
+function Decisions({ current, matches }: { current: Contract; matches: Matches }) {
+  const decisions = useMemo(() => decisionsOf(current), [current]);
+  const found = decisions.filter(({ place, text }) => matches(place, text));
+  return (
+    <List count={found.length} noun="decisions">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Place</th>
+            <th scope="col">Decision</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map(({ place, text }) => (
+            <tr key={text}>
+              <td class="contract-place mono">{place}</td>
+              <td class="contract-text">{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </List>
+  );
+}
+
+const retries = { never: 'never', now: 'at once', later: 'after a pause' };
+
+function Errors({ matches }: { matches: Matches }) {
+  const found = errors.filter(({ code, statuses, families }) =>
+    matches(code, statuses.join(' '), families.join(' ')),
+  );
+  return (
+    <List count={found.length} noun="errors">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            <th scope="col">Statuses</th>
+            <th scope="col">Where</th>
+            <th scope="col">Retry</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map(({ code, statuses, families, retry }) => (
+            <tr key={`${code} ${statuses.join()} ${families.join()}`}>
+              <td>
+                <a class="mono" href={`${gatewayUrl}/docs/errors#${code}`}>
+                  {code}
+                </a>
+              </td>
+              <td class="numeric">{statuses.join(' ') || 'none'}</td>
+              <td>{families.join(', ')}</td>
+              <td>{retries[retry]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </List>
+  );
+}
+
+function List({ count, noun, children }: { count: number; noun: string; children: ComponentChildren }) {
+  if (count === 0)
+    return (
+      <EmptyState icon={SearchX} title={`No ${noun} match the search.`}>
+        <a href={addressOf('contract')}>Clear the search</a>
+      </EmptyState>
+    );
+  return (
+    <>
+      <p class="muted contract-count" aria-live="polite">
+        {formatCount(count)} {noun}
+      </p>
+      <div class="table-scroll" tabIndex={0} role="region" aria-label={noun}>
+        {children}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals';
+import { UserPlus, Users } from 'lucide';
+import type { User } from '../../index.ts';
+import { useLoaded, useRun } from '../calls/run.ts';
+import { Button } from '../parts/button.tsx';
+import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
+import { formatCount, Time } from '../parts/numbers.tsx';
+import { useClient } from '../session/session.ts';
+import { PageHead } from '../shell/page-head.tsx';
+import { UserDialog } from './user-dialog.tsx';
+import './users.css';
+
+/** Number of users that the page requests at once. */
+const pageSize = 100;
+
+/** The users of the gateway: create, change and disable them. */
+export default function UsersPage() {
+  const client = useClient();
+  const name = useSignal('');
+  const version = useSignal(0);
+  /** `new` opens the form for a new user. */
+  const edited = useSignal<User | 'new' | undefined>(undefined);
+  const loaded = useLoaded(
+    (signal) =>
+      client.admin.users.list({ page_size: pageSize, ...(name.value && { name: name.value }) }, { signal }),
+    `${name.value} ${version.value}`,
+  ).state.value;
+  const toggle = useRun<void>();
+  const setDisabled = (user: User, disabled: boolean) =>
+    void toggle.start(async (signal) => {
+      await client.admin.users.update(user.id, { disabled }, { signal });
+      version.value += 1;
+    });
+  const users = loaded.status === 'done' ? loaded.result : undefined;
+  return (
+    <>
+      <PageHead title="Users">Each key belongs to a user, whose group sets prices and models.</PageHead>
+      <div class="stack">
+        <div class="row-between">
+          <input
+            class="input users-search"
+            type="search"
+            aria-label="Name of the user"
+            placeholder="Find a user by name"
+            value={name.value}
+            onInput={(event) => (name.value = event.currentTarget.value.trim())}
+          />
+          <Button variant="primary" icon={UserPlus} onClick={() => (edited.value = 'new')}>
+            Create user
+          </Button>
+        </div>
+        {loaded.status === 'failed' && <ErrorNotice error={loaded.error} />}
+        {toggle.state.value.status === 'failed' && <ErrorNotice error={toggle.state.value.error} />}
+        {users?.items.length === 0 && (
+          <EmptyState icon={Users} title="No user has this name.">
+            <Button onClick={() => (name.value = '')}>Show all users</Button>
+          </EmptyState>
+        )}
+        {users !== undefined && users.items.length > 0 && (
+          <div class="table-scroll" tabIndex={0} role="region" aria-label="Users">
+            <table class="table">
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Group</th>
+                  <th scope="col">Role</th>
+                  <th scope="col" class="number">
+                    Keys
+                  </th>
+                  <th scope="col" class="number">
+                    Used quota
+                  </th>
+                  <th scope="col">Created</th>
+                  <th scope="col">
+                    <span class="visually-hidden">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {users.items.map((user) => (
+                  <tr key={user.id}>
+                    <td>
+                      {user.name} {user.disabled && <Badge tone="danger">disabled</Badge>}
+                    </td>
+                    <td>{user.group}</td>
+                    <td>{user.role}</td>
+                    <td class="number">{formatCount(user.keys)}</td>
+                    <td class="number">{formatCount(user.used_quota)}</td>
+                    <td>
+                      <Time at={user.created_time * 1_000} />
+                    </td>
+                    <td>
+                      <div class="row users-actions">
+                        <Button small onClick={() => (edited.value = user)}>
+                          Change
+                        </Button>
+                        <Button
+                          small
+                          variant={user.disabled ? 'default' : 'danger'}
+                          onClick={() => setDisabled(user, !user.disabled)}
+                        >
+                          {user.disabled ? 'Enable' : 'Disable'}
+                        </Button>
+                      </div>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {users !== undefined && users.total > pageSize && (
+          <p class="muted">
+            The first {formatCount(pageSize)} of {formatCount(users.total)} users. Enter a name to find
+            others.
+          </p>
+        )}
+      </div>
+      {edited.value !== undefined && (
+        <UserDialog
+          user={edited.value === 'new' ? undefined : edited.value}
+          onClose={() => (edited.value = undefined)}
+          onSaved={() => {
+            edited.value = undefined;
+            version.value += 1;
+          }}
+        />
+      )}
+    </>
+  );
+}
