@@ -30,6 +30,7 @@ const slow = [
   'test/conformance/test/{package,planted-faults}.test.ts',
   'test/containers/**/*.test.ts',
   'test/docs/{browser,configuration,guides,model-calls,site}.test.ts',
+  'test/mock/at-limits.test.ts',
   'test/release/**/*.test.ts',
   'test/sdk/browser.test.ts',
   'test/soak/two-minutes.test.ts',

@@ -9,6 +9,8 @@ import type { OperationId } from '../../generated/operations.ts';
  * with its sandbox, so that the mock needs no second implementation.
  */
 export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
+  'listModels',
+  'getModel',
   'createEmbedding',
   'createMessage',
   'countMessageTokens',

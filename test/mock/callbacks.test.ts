@@ -121,4 +121,6 @@ test('operations of one format share their idempotency keys', async () => {
   expect((await send('submitMusic')).status).toBe(200);
   expect((await send('createMusic')).status).toBe(400);
   expect((await send('createOfficialVideo')).status).toBe(200);
+  expect((await send('createVideo')).status).toBe(200);
+  expect((await send('createGenericVideo')).status).toBe(200);
 });

@@ -133,24 +133,18 @@ async function videoContent(target: Target, prompt: string): Promise<string> {
   return bytes(target, `/v1/videos/${id}/content`);
 }
 
-/** Returns the preview of a designed voice. */
-async function voicePreview(target: Target, preview_text: string): Promise<string> {
-  const { output } = await json<{ output: { preview_audio: { data: string } } }>(
+/** Creates a voice and returns its id and its preview. */
+async function designVoice(target: Target, preview_text: string) {
+  const voice = { target_model: 'voxa-v3.5-flash', prefix: 'calm', voice_prompt: 'Calm.', preview_text };
+  const { output } = await json<{ output: { voice_id: string; preview_audio: { data: string } } }>(
     target,
     '/api/v1/services/audio/tts/customization',
-    {
-      model: 'voice-enrollment',
-      input: {
-        action: 'create_voice',
-        target_model: 'voxa-v3.5-flash',
-        prefix: 'calm',
-        voice_prompt: 'Calm.',
-        preview_text,
-      },
-    },
+    { model: 'voice-enrollment', input: { action: 'create_voice', ...voice } },
   );
-  return output.preview_audio.data;
+  return output;
 }
+const voicePreview = async (target: Target, text: string) =>
+  (await designVoice(target, text)).preview_audio.data;
 
 /** Returns the length of the audio that a socket returns for a text. */
 async function socketAudioLength({ url, keys }: Target, text: string): Promise<number> {
@@ -196,6 +190,14 @@ const probes: Readonly<Record<string, Probe>> = {
     },
     mock: [200, 200],
     gateway: [200, 429],
+  },
+  Models: {
+    observe: async (target) => {
+      const { voice_id } = await designVoice(target, 'Yes.');
+      return JSON.stringify(await json(target, '/v1/models')).includes(voice_id);
+    },
+    mock: false,
+    gateway: true,
   },
   Voices: {
     observe: (target) => status(target, '/v1/audio/speech', { ...speech, voice: 'none-such' }),

@@ -64,7 +64,7 @@ test('the same seed generates the same response, and another seed a different on
   const other = await startMock({ seed: 'one', dynamic: true });
   const send = async (url: string, prefer?: string) => {
     const headers = { authorization: 'Bearer any', ...(prefer !== undefined && { prefer }) };
-    return (await fetch(`${url}/v1/models`, { headers })).text();
+    return (await fetch(`${url}/api/admin/channels`, { headers })).text();
   };
   const first = await send(mock.url, 'dynamic=true');
   expect(await send(other.url)).toBe(first);

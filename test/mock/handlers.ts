@@ -4,7 +4,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
 import type { OperationRequest } from '../../server/http/handler.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
-import { findModel } from '../../server/models/catalogue.ts';
+import { findModel, quoted } from '../../server/models/catalogue.ts';
 import type { AudioFormat, AudioSettings } from '../../server/sandbox/speech/commands.ts';
 import { documented } from '../conformance/contract/documented.ts';
 import { speechEvents } from './events.ts';
@@ -219,8 +219,7 @@ function listVideos({ request, response, tasks, base }: MockExchange): void {
   const { limit = 20, after, order } = request.query as { limit?: number; after?: string; order?: string };
   const all = order === 'asc' ? tasks.list('getVideo').reverse() : tasks.list('getVideo');
   const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && from === 0)
-    throw invalid('after', `there is no task ${JSON.stringify(after)} here.`);
+  if (after !== undefined && from === 0) throw invalid('after', `there is no task ${quoted(after)} here.`);
   const page = all.slice(from, from + limit);
   response.json({
     object: 'list',

@@ -69,6 +69,20 @@ describe('the mock', () => {
     }
   });
 
+  test('returns the model with the requested id, and lists the models of the catalog', async () => {
+    const id = 'alpha3-tts-flash';
+    expect(jsonOf(await call('getModel', { path: { model: id } }))).toMatchObject({ id });
+    const { data } = jsonOf(await call('listModels')) as { data: { id: string }[] };
+    expect(data.map((model) => model.id)).toEqual(expect.arrayContaining([id, 'eta-imagine-video']));
+  });
+
+  test('has only the examples of resources that no request creates', async () => {
+    const [example = ''] = documented('getClip').parameters.flatMap(({ examples }) => examples.map(String));
+    expect((await call('getClip', { path: { clip_id: example } })).status).toBe(200);
+    const unknown = await call('getClip', { path: { clip_id: 'none' } });
+    expectError(unknown, 404, { code: 'resource_not_found', field: 'clip_id' });
+  });
+
   test('returns the requested model', async () => {
     const model = 'gamma3.0-video';
     expect(jsonOf(await call('createVideo', { change: { model } }))).toMatchObject({ model });

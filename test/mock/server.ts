@@ -172,11 +172,14 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       if (await replay(examples, request, response, { base, pause: pauseStream })) return;
     }
     const handler = mockHandlers.get(operation.id);
-    const isExampleId = documented(operation.id).parameters.some(
-      ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
-    );
-    const usesExample = preference !== undefined || isExampleId;
-    if (!usesExample && backedOperations.has(operation.id)) return backing.handle(request, response, next);
+    const ids = documented(operation.id).parameters.filter(({ in: place }) => place === 'path');
+    const isExampleId =
+      ids.length > 0 && ids.every(({ name, examples }) => examples.includes(params[name] ?? ''));
+    // Every model of the catalog exists on the backing gateway, and no other resource without a handler.
+    const usesExample = preference !== undefined || (isExampleId && operation.id !== 'getModel');
+    const isUnknownId = handler === undefined && Object.keys(params).length > 0;
+    const isBacked = isUnknownId || backedOperations.has(operation.id);
+    if (!usesExample && isBacked) return backing.handle(request, response, next);
     if (handler === undefined || usesExample) {
       const isGenerated = preference?.dynamic ?? (dynamic && handler === undefined);
       return sendDocumentedResponse(request, response, {

@@ -210,8 +210,6 @@ export const taskKinds: ReadonlyMap<OperationId, TaskKind> = new Map([
 
 /** Operations whose tasks share idempotency keys, because their tasks have the same format on the gateway. */
 const formats: Readonly<Partial<Record<OperationId, string>>> = {
-  getVideo: 'generic',
-  getGenericVideo: 'generic',
   fetchMusicTask: 'music',
   getMusic: 'music',
 };
