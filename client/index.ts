@@ -12,6 +12,7 @@ export type {
 export type { AdminLogs, ExportedEntry, LogExportQuery } from './admin/admin-logs.ts';
 export type {
   AdminTask,
+  AdminTaskDetails,
   AdminTaskPage,
   AdminTaskQuery,
   AdminTasks,
@@ -79,6 +80,7 @@ export type {
   SucceededLyricsTask,
   SucceededMusicTask,
 } from './music.ts';
+export type { MyTask, MyTaskDetails, MyTaskPage, MyTaskQuery, MyTasks } from './my-tasks.ts';
 export type {
   GammaVideoRequest,
   Model3dRequest,

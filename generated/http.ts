@@ -1309,6 +1309,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's tasks of all formats.
+         * @description Returns tasks of all formats, newest first, as the gateway last polled them. A key with limits finds its own tasks and those of the keys created with it, directly or indirectly. Other keys find all tasks of the user. Tasks are stored for seven days after their end. An unknown `after` returns 400.
+         */
+        get: operations["listMyTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task with its timeline and its charge.
+         * @description Returns a task of any format with its timeline, the stored parts of its request, the task in its own format and its charge as arithmetic. The gateway stores only the parts of a request that it needs later, such as the prompt. Tasks that `GET /api/me/tasks` does not list return 404.
+         */
+        get: operations["getMyTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -1722,6 +1762,26 @@ export interface paths {
          * @description Returns tasks that match all parameters, newest first, with the details that explain why a task does not end. The response contains no request data, no results, and only the host of the callback URL. Records are stored for seven days after the end of a task.
          */
         get: operations["searchTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task of any user with its timeline.
+         * @description Returns a task as `GET /api/admin/tasks` does, with its timeline. `GET /api/admin/charges/{id}` explains its charge. The response contains no request data and no results.
+         */
+        get: operations["getTask"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6821,6 +6881,244 @@ export interface components {
             data: components["schemas"]["Me"];
         };
         /**
+         * AdminTaskError
+         * @description Reason of the failure.
+         */
+        AdminTaskError: {
+            /**
+             * @description Code of the gateway or the provider.
+             * @example task_lost
+             */
+            code: string;
+            /** @description Error message. */
+            message: string;
+        };
+        /**
+         * MyTask
+         * @description A task of any format with its cost. Times are Unix times in seconds.
+         */
+        MyTask: {
+            /**
+             * @description The public id.
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+             */
+            id: string;
+            /** @description Id of the request that created the task. */
+            request_id: string;
+            /**
+             * Format: int64
+             * @description Id of the key with which the task was created.
+             */
+            token_id: number;
+            /** @description Name of the key. Null if the key does not exist any more. */
+            token_name: string | null;
+            /**
+             * @description Operation that created the task.
+             * @example createVideo
+             */
+            operation: string;
+            /**
+             * @description Format in which the task was created and is returned.
+             * @enum {string}
+             */
+            format: "generic" | "videos" | "native" | "official" | "music" | "image";
+            /**
+             * @description Id of the model.
+             * @example gamma3.0-video
+             */
+            model: string;
+            /**
+             * @description State of the task. It only moves forward; the last two values are final. A canceled task has failed with the code `task_canceled`.
+             * @enum {string}
+             */
+            state: "queued" | "in_progress" | "completed" | "failed";
+            /** @description Progress in percent. */
+            progress: number;
+            /** @description Reason of the failure. Otherwise null. */
+            error: components["schemas"]["AdminTaskError"] | null;
+            /**
+             * @description Unit of the model.
+             * @example seconds
+             */
+            unit: string;
+            /** @description Reserved usage, in this unit. */
+            expected_units: number;
+            /**
+             * Format: int64
+             * @description Reserved quota, in quota units. Null if its log entry was removed.
+             */
+            reserved: number | null;
+            /**
+             * Format: int64
+             * @description Charged quota, in quota units. Null before the end.
+             */
+            charged: number | null;
+            /**
+             * Format: int64
+             * @description Quota that the operator refunded later, in quota units. `charged` does not change.
+             */
+            refunded: number;
+            /**
+             * @description State of the latest callback. Null if there was no callback.
+             * @enum {string|null}
+             */
+            callback: "open" | "delivered" | "given_up" | null;
+            /** @description Time of creation. */
+            created_at: number;
+            /** @description Time of the last change of state or progress. */
+            updated_at: number;
+            /** @description Time at which the provider started the task. Null if it was not reported. */
+            started_at: number | null;
+            /** @description Time at which the task ended. */
+            completed_at: number | null;
+        };
+        /**
+         * MyTaskListReply
+         * @description A page of tasks.
+         */
+        MyTaskListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The tasks, newest first. */
+                items: components["schemas"]["MyTask"][];
+                /** @description Id of the last task on this page, to send as `after`. Null if the page is empty. */
+                last_id: string | null;
+                /** @description True if another page follows. */
+                has_more: boolean;
+            };
+        };
+        /**
+         * TaskCallback
+         * @description The delivery of a callback. Present if the event is `callback`.
+         */
+        TaskCallback: {
+            /**
+             * @description State of the task that the callback reports.
+             * @enum {string}
+             */
+            reports: "queued" | "in_progress" | "completed" | "failed";
+            /**
+             * @description State of the delivery. `open` means that it is not completed.
+             * @enum {string}
+             */
+            state: "open" | "delivered" | "given_up";
+            /** @description Number of failed attempts. */
+            failed_tries: number;
+            /** @description Status that the receiver returned. Null without a status. */
+            last_status: number | null;
+            /** @description Reason for a missing status: a code, such as `ECONNREFUSED` or `private address`. */
+            last_error: string | null;
+        };
+        /**
+         * TaskEvent
+         * @description An event of a task.
+         */
+        TaskEvent: {
+            /**
+             * @description `submitted`: the gateway began to send the task to a provider, for the last time if it was sent several times. `started`: the provider reported that it had started. `polled`: the last response of the provider about the task. `callback`: the last attempt of a callback, or its creation before the first attempt.
+             * @enum {string}
+             */
+            event: "created" | "submitted" | "started" | "polled" | "completed" | "failed" | "canceled" | "callback";
+            /**
+             * @description Time of the event. Unix time in seconds, with milliseconds as a fraction.
+             * @example 1795000000.12
+             */
+            at: number;
+            callback?: components["schemas"]["TaskCallback"];
+        };
+        /**
+         * TaskCharge
+         * @description The charge of an ended task, in quota units.
+         */
+        TaskCharge: {
+            /**
+             * @description Unit of the model.
+             * @example seconds
+             */
+            unit: string;
+            /** @description Usage, in this unit. */
+            units: number;
+            /** @description Quota per unit, before the ratio of the group. */
+            unit_price: number;
+            /** @description Price multiplier of the group. */
+            group_ratio: number;
+            /**
+             * Format: int64
+             * @description Units times unit price times group ratio, rounded up.
+             */
+            calculated: number;
+            /**
+             * Format: int64
+             * @description Quota that was reserved for the task.
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description Charged quota.
+             */
+            charged: number;
+            /**
+             * Format: int64
+             * @description Cost that the quota of the key did not cover.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Refunded quota.
+             */
+            refunded: number;
+            /**
+             * Format: int64
+             * @description Charged quota minus refunded quota.
+             */
+            net: number;
+            /** @description The calculation as text for humans, one step per line. Programs read the fields. */
+            explanation: string[];
+        };
+        /**
+         * MyTaskDetails
+         * @description A task with its timeline, its request, its response and its charge.
+         */
+        MyTaskDetails: components["schemas"]["MyTask"] & {
+            /** @description Quota per unit when the task was created, before the ratio of the group. */
+            unit_price: number;
+            /** @description Price multiplier of the group. */
+            group_ratio: number;
+            /** @description Time at which the files of the task expire. Null before the end. */
+            expires_at: number | null;
+            /** @description What happened to the task, oldest first. Events without a known time are omitted. */
+            timeline: components["schemas"]["TaskEvent"][];
+            /** @description The stored parts of the request, with names that depend on the format. Inline media and texts of more than 10,000 characters are shortened. */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @description The task as its own format returns it, with the URLs of its files. */
+            response: components["schemas"]["VideoTask"] | components["schemas"]["FamilyRecord"] | components["schemas"]["NativeTask"] | components["schemas"]["OfficialTask"] | components["schemas"]["MusicTaskRecord"] | components["schemas"]["ImageJob"];
+            /** @description The charge. Null before the end, and if its log entry was removed. */
+            charge: components["schemas"]["TaskCharge"] | null;
+        };
+        /**
+         * MyTaskReply
+         * @description A task with its timeline and its charge.
+         */
+        MyTaskReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["MyTaskDetails"];
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -7683,19 +7981,6 @@ export interface components {
             reason: string;
         };
         /**
-         * AdminTaskError
-         * @description Reason of the failure.
-         */
-        AdminTaskError: {
-            /**
-             * @description Code of the gateway or the provider.
-             * @example task_lost
-             */
-            code: string;
-            /** @description Error message. */
-            message: string;
-        };
-        /**
          * AdminTask
          * @description A task with the details for the operator. Times are Unix times in seconds; unknown and obsolete times are null.
          */
@@ -7820,6 +8105,28 @@ export interface components {
                 /** @description Number of tasks on all pages. */
                 total: number;
             };
+        };
+        /**
+         * AdminTaskDetails
+         * @description A task with its timeline.
+         */
+        AdminTaskDetails: components["schemas"]["AdminTask"] & {
+            /** @description What happened to the task, oldest first. Events without a known time are omitted. */
+            timeline: components["schemas"]["TaskEvent"][];
+        };
+        /**
+         * AdminTaskDetailsReply
+         * @description A task with its timeline.
+         */
+        AdminTaskDetailsReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["AdminTaskDetails"];
         };
         /**
          * AdminTaskReply
@@ -9122,6 +9429,12 @@ export interface components {
         TokenId: number;
         /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
         LogKeyword: string;
+        /** @description Start of the range, inclusive. Unix time in seconds. */
+        Since: number;
+        /** @description End of the range, exclusive. Unix time in seconds. */
+        Until: number;
+        /** @description Public id of a task of any format. */
+        MyTaskId: string;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -9152,10 +9465,6 @@ export interface components {
         ChangeAction: string;
         /** @description Returns only changes of this subject, in the form used in the list. */
         ChangeSubject: string;
-        /** @description Start of the range, inclusive. Unix time in seconds. */
-        Since: number;
-        /** @description End of the range, exclusive. Unix time in seconds. */
-        Until: number;
         /** @description Name of the channel in the configuration. */
         ChannelName: string;
         /** @description Returns only items created with the key with this id. */
@@ -11802,6 +12111,77 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listMyTasks: {
+        parameters: {
+            query?: {
+                /** @description Id of the last task of the previous page (`last_id`). */
+                after?: string;
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+                /** @description Returns only tasks in this state. */
+                state?: "queued" | "in_progress" | "completed" | "failed";
+                /** @description Returns only tasks of this model. */
+                model?: string;
+                /** @description Returns only tasks that were created in this format. */
+                format?: "generic" | "videos" | "native" | "official" | "music" | "image";
+                /** @description Start of the range, inclusive. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description End of the range, exclusive. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tasks. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyTaskListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getMyTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Public id of a task of any format. */
+                id: components["parameters"]["MyTaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyTaskReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createVerificationSession: {
         parameters: {
             query?: never;
@@ -12614,6 +12994,37 @@ export interface operations {
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Public id of a task of any user. */
+                id: components["parameters"]["AdminTaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTaskDetailsReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

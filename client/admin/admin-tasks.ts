@@ -4,6 +4,7 @@ import { listPages, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type AdminTask = Schemas['AdminTask'];
+export type AdminTaskDetails = Schemas['AdminTaskDetails'];
 export type AdminTaskPage = Schemas['AdminTaskListReply']['data'];
 export type AdminTaskQuery = NonNullable<operations['searchTasks']['parameters']['query']>;
 export type TaskSettlement = Schemas['SettleTaskRequest'];
@@ -21,6 +22,11 @@ export class AdminTasks {
     return listPages(query, async (params) => {
       return (await this.#caller.call('searchTasks', { ...options, params: { query: params } })).data;
     });
+  }
+
+  /** Retrieves a task with its timeline. `GET /api/admin/tasks/{id}` */
+  async retrieve(id: string, options: CallOptions = {}): Promise<AdminTaskDetails> {
+    return (await this.#caller.call('getTask', { ...options, params: { path: { id } } })).data;
   }
 
   /** Cancels a queued task. `POST /api/admin/tasks/{id}/cancel` */

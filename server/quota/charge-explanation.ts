@@ -6,15 +6,15 @@ export function calculatedCost({ units, unit_price, group_ratio }: Charge): numb
   return costOf(units, { unitPrice: unit_price, groupRatio: group_ratio });
 }
 
-/** Explains a charge as arithmetic, one step a line. */
-export function explainCharge(charge: Charge): string[] {
+/** Explains a charge as arithmetic, one step a line. Only operators see the reason of a refund. */
+export function explainCharge(charge: Charge, { forOperator }: { forOperator: boolean }): string[] {
   const { reserved, unlimited, debt, refund, quota } = charge;
   const of = unlimited === 1 ? ' by a key without a limit' : '';
   const lines = [calculation(charge), `reserved ${reserved}${of}`, `charged ${quota}${reasonOf(charge)}`];
   if (debt > 0) lines.push(`debt ${debt}: the key could not pay more`);
   if (refund !== null)
     lines.push(
-      `refunded ${refund.amount}: ${refund.reason}`,
+      `refunded ${refund.amount}${forOperator ? `: ${refund.reason}` : ''}`,
       `net ${quota} - ${refund.amount} = ${quota - refund.amount}`,
     );
   return lines;

@@ -5,6 +5,8 @@ import { countGroups } from './queries/group-counts.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
 import { searchLog } from './queries/log-search.ts';
 import { countOpenWork } from './queries/open-work.ts';
+import { listOwnTasks } from './queries/own-tasks.ts';
+import { readTaskHistory } from './queries/task-history.ts';
 import { searchTasks } from './queries/task-search.ts';
 import { searchTokens } from './queries/tokens.ts';
 import { searchUsers } from './queries/users.ts';
@@ -15,6 +17,9 @@ import { inSnapshot } from './snapshot.ts';
 const reports = {
   searchLog,
   searchTasks,
+  listOwnTasks,
+  readTaskHistory: (db: Db, args: Parameters<typeof readTaskHistory>[1]) =>
+    inSnapshot(db, (snapshot) => readTaskHistory(snapshot, args)),
   searchDeliveries,
   searchCallbacks,
   searchUsers,

@@ -178,6 +178,8 @@ test('lists, cancels and settles tasks and resends deliveries', async () => {
   expect(await printed('tasks', 'settle', id, ...failed)).toMatch(
     new RegExp(`^id .*\\n${id} .* failed .* task_lost\\n$`),
   );
+  expect(await printed('tasks', 'show', id)).toMatch(/^time .*\n.* created\n[^]* failed\n$/);
+  await dataOf('AdminTaskDetailsReply', 'tasks', 'show', id);
   expect(await admin('tasks', 'cancel', id)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('(400)'),

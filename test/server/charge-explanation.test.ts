@@ -119,5 +119,5 @@ test.each<[string, Partial<Charge>, string[]]>([
     ],
   ],
 ])('a charge %s', (_name, change, lines) => {
-  expect(explainCharge({ ...charge, ...change })).toEqual(lines);
+  expect(explainCharge({ ...charge, ...change }, { forOperator: true })).toEqual(lines);
 });

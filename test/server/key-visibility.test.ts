@@ -90,6 +90,20 @@ describe.each(engines)('on %s, a key', (engine) => {
       const { status } = await send('GET', `/v1/videos/${tasks.get(other)}`, name);
       expect(status, other).toBe(visible[name].includes(other) ? 200 : 404);
     }
+    const own = await send<{ data: { items: { id: string; token_id: number }[] } }>(
+      'GET',
+      '/api/me/tasks',
+      name,
+    );
+    expect(new Set(own.body.data.items.map(({ token_id }) => nameOf(token_id)))).toEqual(
+      new Set(visible[name]),
+    );
+    // Each key created two tasks.
+    expect(own.body.data.items).toHaveLength(2 * visible[name].length);
+    for (const other of names) {
+      const { status } = await send('GET', `/api/me/tasks/${tasks.get(other)}`, name);
+      expect(status, other).toBe(visible[name].includes(other) ? 200 : 404);
+    }
     const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
     expect(data.items).toHaveLength(visible[name].length);
     expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(visible[name]));

@@ -45,6 +45,7 @@ const requestsWithTask: Readonly<Record<string, (id: string) => Request>> = {
   ],
   submitImageModal: (id) => ['POST', '/imgjob/submit/modal', { taskId: id, prompt: 'x' }],
   listVideos: (id) => ['GET', `/v1/videos?after=${id}`],
+  listMyTasks: (id) => ['GET', `/api/me/tasks?after=${id}`],
   listOfficialVideos: (id) => ['GET', `${official}?filter.task_ids=${id}`],
   createOfficialVideo: (id) => [
     'POST',
@@ -335,6 +336,8 @@ describe.each(cases)('on $engine, $caller', ({ engine, createKey }) => {
       expect(JSON.parse((await send(['GET', path], otherKey)).body)).toMatchObject(
         path === official ? { items: [], total: 0 } : { data: [], has_more: false },
       );
+    const { body } = await send(['GET', '/api/me/tasks'], otherKey);
+    expect(JSON.parse(body)).toMatchObject({ data: { items: [], has_more: false } });
     for (const service of Object.keys(voiceModels) as VoiceService[]) {
       const input = { action: voiceAction(service, 'list'), page_index: 0, page_size: 10 };
       const list = await send(['POST', customization, { model: service, input }], otherKey);

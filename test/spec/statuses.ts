@@ -75,6 +75,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listCallbacks: managed,
   // The operation has no input.
   getMe: managed.filter((status) => status !== 400),
+  listMyTasks: managed,
+  getMyTask: storedObject,
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
@@ -95,6 +97,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listChanges: operated,
   reloadConfiguration: operated,
   searchTasks: operated,
+  getTask: [...operated, 404],
   cancelTask: [200, ...keyed, 403, 404, ...provider],
   settleTask: [...operated, 404, ...body],
   searchDeliveries: operated,

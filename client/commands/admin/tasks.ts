@@ -1,4 +1,4 @@
-import type { AdminTask, TaskSettlement } from '../../admin/admin-tasks.ts';
+import type { AdminTask, AdminTaskDetails, TaskSettlement } from '../../admin/admin-tasks.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseDecimal, parseInteger, parseTime } from './options.ts';
@@ -15,6 +15,13 @@ const columns: Columns<AdminTask> = {
   reserved: ({ reserved }) => reserved,
   charged: ({ charged }) => charged,
   error: ({ error }) => error?.code,
+};
+
+const eventColumns: Columns<AdminTaskDetails['timeline'][number]> = {
+  time: ({ at }) => time(at),
+  event: ({ event }) => event,
+  callback: ({ callback }) => callback && `${callback.reports} ${callback.state}`,
+  status: ({ callback }) => callback?.last_status ?? callback?.last_error,
 };
 
 const state = {
@@ -56,6 +63,16 @@ export const taskCommands: Readonly<Record<string, AdminCommand>> = {
       const filters = { id, user_id, token_id, state, model, channel, format, since, until };
       const query = { ...filters, error_code: options['error-code'], ...pageOf(options) };
       output.page(await client.admin.tasks.list(query, { signal }), columns, options);
+    },
+  }),
+  'tasks show': command({
+    argument: 'TASK',
+    description: 'print the timeline of a task',
+    options: {},
+    examples: ['tasks show task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
+    async run({ client, text, output, signal }) {
+      const task = await client.admin.tasks.retrieve(text, { signal });
+      output.table(task.timeline, eventColumns, task);
     },
   }),
   'tasks cancel': command({

@@ -23,7 +23,7 @@ export const explainCharge: Handler<'explainCharge'> = async ({ gateway, path },
       created_at: unixTime(refund.created_at),
     },
     net: quota - (refund?.amount ?? 0),
-    explanation: explain(charge),
+    explanation: explain(charge, { forOperator: true }),
   };
   reply.json(200, success(data));
 };

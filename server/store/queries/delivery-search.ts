@@ -101,3 +101,8 @@ export async function searchDeliveries(
 export function findShownDelivery(db: Db, id: number): Promise<FoundDelivery | undefined> {
   return deliveriesWithTask(db).where('d.id', '=', id).executeTakeFirst();
 }
+
+/** Finds the deliveries of a task, the oldest first. */
+export function deliveriesOf(db: Db, taskId: string): Promise<FoundDelivery[]> {
+  return deliveriesWithTask(db).where('d.task_id', '=', taskId).orderBy('d.id').execute();
+}

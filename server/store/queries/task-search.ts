@@ -64,8 +64,8 @@ export async function findShownTask(db: Db, id: string): Promise<FoundTask | und
   return (await tasksOf(db, [{ id }]))[0];
 }
 
-/** Reads tasks, the newest first. */
-async function tasksOf(db: Db, page: readonly { id: string }[]): Promise<FoundTask[]> {
+/** Reads tasks by their ids, the newest first. */
+export async function tasksOf(db: Db, page: readonly { id: string }[]): Promise<FoundTask[]> {
   if (page.length === 0) return [];
   const ids = page.map(({ id }) => id);
   const tasks = await db

@@ -39,6 +39,9 @@ export const management: Invariants<
   | 'createToken'
   | 'searchLogs'
   | 'getMe'
+  | 'listMyTasks'
+  | 'getMyTask'
+  | 'getTask'
   | 'listModels'
   | 'getModel'
   | 'getAsset'
@@ -69,6 +72,24 @@ export const management: Invariants<
     past('data.key.created_time', 's'),
     unique('data.models[]'),
     unique('data.scopes[]'),
+  ],
+  listMyTasks: [
+    ordered('data.items[].created_at', 'descending'),
+    unique('data.items[].id'),
+    past('data.items[].created_at', 's'),
+    each('data.items[]', [chronological('', 's', 'created_at', 'started_at', 'completed_at')]),
+  ],
+  getMyTask: [
+    sameAsPath('data.id', 'id'),
+    past('data.created_at', 's'),
+    chronological('data', 's', 'created_at', 'started_at', 'completed_at'),
+    ordered('data.timeline[].at', 'ascending'),
+    equal('data', 'charged', 'charge.charged'),
+  ],
+  getTask: [
+    sameAsPath('data.id', 'id'),
+    past('data.created_at', 's'),
+    ordered('data.timeline[].at', 'ascending'),
   ],
   listModels: [
     unique('data[].id'),

@@ -90,6 +90,13 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
       variation: async () => ({ path: { id: await fixtures.finishedTask('native') } }),
     },
   ],
+  getTask: ({ fixtures }): Scenario[] => [
+    {
+      name: '200 a task of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await fixtures.finishedTask('native') } }),
+    },
+  ],
   refundCall: change('200 a task of the run', async ({ fixtures }) => ({
     path: { id: await fixtures.finishedTask('native') },
     body: { reason: 'conformance' },

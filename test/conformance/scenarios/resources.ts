@@ -326,6 +326,24 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: { body: { name: 'conformance', unlimited_quota: true } },
     },
   ],
+  listMyTasks: () => [
+    { name: '200 a list', status: 200 },
+    { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
+  ],
+  getMyTask: ({ fixtures }) => [
+    {
+      name: '200 a finished task',
+      status: 200,
+      variation: async () => ({ path: { id: await fixtures.finishedTask('native') } }),
+    },
+    {
+      name: '404 a task of another key',
+      status: 404,
+      as: 'noQuota',
+      variation: async () => ({ path: { id: await fixtures.finishedTask('native') } }),
+      expected: { field: 'id' },
+    },
+  ],
   listTokens: () => [
     { name: '200 a list', status: 200 },
     { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },

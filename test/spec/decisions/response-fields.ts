@@ -130,6 +130,15 @@ export const responseFields: ResponseFields = {
   MeLimits: 'expired_time requests_per_minute sockets',
   MeUser: 'group id keys|null name remain_quota|null used_quota|null',
   MeGroup: 'name ratio|null',
+  MyTaskListReply: 'data message success',
+  'MyTaskListReply.data': 'has_more items last_id|null',
+  MyTask:
+    'callback|null charged|null completed_at|null created_at error|null expected_units format id model operation progress refunded request_id reserved|null started_at|null state token_id token_name|null unit updated_at',
+  MyTaskReply: 'data message success',
+  'MyTaskDetails/allOf/1': 'charge|null expires_at|null group_ratio request response timeline unit_price',
+  TaskEvent: 'at event',
+  TaskCallback: 'failed_tries last_error|null last_status|null reports state',
+  TaskCharge: 'calculated charged debt explanation group_ratio net refunded reserved unit unit_price units',
   VerificationSessionReply: 'data message success',
   VerificationSession:
     'callback_url channel_id created_at expires_at group_id h5_link raw_response session_id status updated_at vendor_token',
@@ -175,6 +184,8 @@ export const responseFields: ResponseFields = {
     'callback|null callback_host|null channel charged|null completed_at|null created_at deadline_at driver error|null expected_units failures format id lease_owner|null model next_poll_at|null operation polled_at|null progress request_id reserved|null started_at|null state token_id token_name|null unit updated_at upstream_id|null user_id',
   AdminTaskError: 'code message',
   AdminTaskReply: 'data message success',
+  AdminTaskDetailsReply: 'data message success',
+  'AdminTaskDetails/allOf/1': 'timeline',
   DeliveryListReply: 'data message success',
   'DeliveryListReply.data': 'items total',
   Delivery:

@@ -5,7 +5,7 @@ const formats = ['generic', 'videos', 'native', 'official', 'music', 'image'];
 const outcomes = ['open', 'delivered', 'given_up'];
 const reason = { maxLength: 500, minLength: 1 };
 
-/** Limits of the operator's operations on tasks and callbacks. */
+/** Limits of the operations on tasks of all formats and on callbacks. */
 export const tasks: Limits = {
   'searchTasks?id': { maxLength: 128, minLength: 1 },
   'searchTasks?state': { enum: states },
@@ -15,8 +15,13 @@ export const tasks: Limits = {
   'searchTasks?driver': { maxLength: 64, minLength: 1 },
   'searchTasks?error_code': { maxLength: 200, minLength: 1 },
   'searchTasks?upstream': { enum: ['known', 'unknown'] },
+  'listMyTasks?after': { maxLength: 128, minLength: 1 },
+  'listMyTasks?state': { enum: states },
+  'listMyTasks?model': { maxLength: 200, minLength: 1 },
+  'listMyTasks?format': { enum: formats },
   'searchDeliveries?state': { enum: outcomes },
   'searchDeliveries?host': { maxLength: 300, minLength: 1 },
+  'parameters/MyTaskId': { maxLength: 128, minLength: 1 },
   'parameters/AdminTaskId': { maxLength: 128, minLength: 1 },
   'parameters/DeliveryId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/OfTask': { maxLength: 128, minLength: 1 },
@@ -31,6 +36,14 @@ export const tasks: Limits = {
   'AdminTask.format': { enum: formats },
   'AdminTask.state': { enum: states },
   'AdminTask.callback': { enum: [...outcomes, null] },
+  'MyTask.format': { enum: formats },
+  'MyTask.state': { enum: states },
+  'MyTask.callback': { enum: [...outcomes, null] },
+  'TaskEvent.event': {
+    enum: ['created', 'submitted', 'started', 'polled', 'completed', 'failed', 'canceled', 'callback'],
+  },
+  'TaskCallback.reports': { enum: states },
+  'TaskCallback.state': { enum: outcomes },
   'ExportedEntry.state': { enum: ['completed', 'failed', 'canceled'] },
   'LogItem.state': { enum: ['completed', 'failed', 'canceled'] },
   'RefundCallRequest.amount': { maximum: 9007199254740991, minimum: 1 },

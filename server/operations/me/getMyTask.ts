@@ -1,0 +1,30 @@
+import type { Handler } from '../../http/handler.ts';
+import { runReport } from '../../http/run-report.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { linksFor } from '../../providers/client-links.ts';
+import { renderOwnFormat } from '../../providers/own-format.ts';
+import { unixTimeOrNull, unknownTask } from '../admin/task-view.ts';
+import { success } from '../success.ts';
+import { viewMyTask, viewTaskCharge } from './my-task-view.ts';
+import { storedRequest } from './stored-request.ts';
+import { timelineOf } from './task-timeline.ts';
+
+/** Returns a task that the caller sees with its timeline, request, response and charge. */
+export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
+  const { caller, path, requestId } = request;
+  const { id } = path;
+  const history = await runReport(request, 'readTaskHistory', { id, viewer: viewerOf(caller) });
+  if (history === undefined) throw unknownTask(id);
+  const { task, shown, charge } = history;
+  const details = {
+    ...viewMyTask(shown),
+    unit_price: task.unitPrice,
+    group_ratio: task.groupRatio,
+    expires_at: unixTimeOrNull(task.expiresAt),
+    timeline: timelineOf(history),
+    request: storedRequest(task),
+    response: renderOwnFormat(task, requestId, linksFor(request)),
+    charge: charge === undefined ? null : viewTaskCharge(charge),
+  };
+  reply.json(200, success(details));
+};
