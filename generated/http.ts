@@ -7093,7 +7093,7 @@ export interface components {
             group_ratio: number;
             /** @description Time at which the files of the task expire. Null before the end. */
             expires_at: number | null;
-            /** @description What happened to the task, oldest first. Events without a known time are omitted. */
+            /** @description Events of the task, oldest first. Events without a known time are omitted. */
             timeline: components["schemas"]["TaskEvent"][];
             /** @description The stored parts of the request, with names that depend on the format. Inline media and texts of more than 10,000 characters are shortened. */
             request: {
@@ -8111,7 +8111,7 @@ export interface components {
          * @description A task with its timeline.
          */
         AdminTaskDetails: components["schemas"]["AdminTask"] & {
-            /** @description What happened to the task, oldest first. Events without a known time are omitted. */
+            /** @description Events of the task, oldest first. Events without a known time are omitted. */
             timeline: components["schemas"]["TaskEvent"][];
         };
         /**
