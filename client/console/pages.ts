@@ -1,4 +1,13 @@
-import { FileCheck, House, type IconNode, KeyRound, MessagesSquare, Network, Users } from 'lucide';
+import {
+  Clapperboard,
+  FileCheck,
+  House,
+  type IconNode,
+  KeyRound,
+  MessagesSquare,
+  Network,
+  Users,
+} from 'lucide';
 import type { ComponentType } from 'preact';
 
 /** A page of the console. */
@@ -28,6 +37,15 @@ export const pages: readonly Page[] = [
     summary: 'The pages and your key.',
     keywords: 'home start key',
     load: () => import('./overview/overview-page.tsx'),
+  },
+  {
+    path: 'video',
+    title: 'Video',
+    group: 'Playground',
+    icon: Clapperboard,
+    summary: 'Films from a text, images, clips and audio.',
+    keywords: 'film clip gamma seedance eta frames',
+    load: () => import('./video/video-page.tsx'),
   },
   {
     path: 'messages',

@@ -42,6 +42,11 @@ export const clientSample = (code: string): string => `import { Unigate } from '
 const client = new Unigate({ baseUrl: '${gatewayUrl}' });
 ${code}`;
 
+/** Returns a call that creates a task with a method of the client, waits for it and prints the address of its file. */
+export const taskSample = (method: string, body: object): string =>
+  clientSample(`const task = await client.${method}.createAndWait(${shownJson(body)});
+console.log(client.${method}.urlOf(task));`);
+
 type Headers = Readonly<Record<string, string>>;
 
 function curl(method: string, address: string, headers: Headers, body: string | undefined): string {

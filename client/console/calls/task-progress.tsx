@@ -84,7 +84,7 @@ function Ids({ view: { id, requestId } }: { view: TaskView }) {
       {ids.map(
         ([name, value]) =>
           value && (
-            <span key={name} class="row">
+            <span key={name}>
               {name} <code>{value}</code>
               <CopyButton text={value} label={`Copy the ${name.toLowerCase()} id`} />
             </span>

@@ -28,6 +28,7 @@ export interface Schema {
   allOf?: readonly Schema[];
   oneOf?: readonly Schema[];
   anyOf?: readonly Schema[];
+  not?: Schema;
   /** Limits that depend on the model: a pattern of model ids, and the limit in words. */
   'x-limit'?: readonly { models: string; limit: string }[];
 }

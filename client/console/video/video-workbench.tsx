@@ -1,0 +1,119 @@
+import { useSignal } from '@preact/signals';
+import { Clapperboard } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import type { Model } from '../../index.ts';
+import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { samplesOf, taskSample } from '../calls/samples.ts';
+import { TaskProgress } from '../calls/task-progress.tsx';
+import { useTask } from '../calls/task-run.ts';
+import { useContract } from '../contract/contract.ts';
+import type { JsonObject } from '../contract/form.ts';
+import { EmptyState } from '../parts/notices.tsx';
+import { useClient } from '../session/session.ts';
+import { replaceQuery, route } from '../shell/router.ts';
+import { formOf } from './draft.ts';
+import { type VideoFormat, type VideoResult, videosFormat } from './formats.ts';
+import type { Medium } from './media.ts';
+import { openAiSample } from './openai-sample.ts';
+import { RecentTasks } from './recent-tasks.tsx';
+import { VideoForm } from './video-form.tsx';
+import { VideoView } from './video-view.tsx';
+
+/** Form, result, code and recent tasks. */
+export function VideoWorkbench({ models }: { models: readonly Model[] }) {
+  const client = useClient();
+  const contract = useContract();
+  const { query } = route.peek();
+  const asked = query.get('model') ?? 'gamma3.0-video-prime';
+  const first = models.find(({ id }) => id === asked) ?? models[0];
+  const format = useSignal(videosFormat);
+  const form = useSignal(formOf(contract, videosFormat, first?.id ?? ''));
+  const media = useSignal<readonly Medium[]>([]);
+  const isRejected = useSignal(false);
+  /** The format of the task that the result shows. */
+  const shown = useSignal(videosFormat);
+  const task = useTask<VideoResult>();
+  const model = String(form.value.get('model'));
+  const protocol = models.find(({ id }) => id === model)?.protocols[0] ?? '';
+  const body = format.value.bodyOf(form.value.body.value, media.value, protocol);
+
+  const change = (next: VideoFormat, id: string) => {
+    const offered = models.filter(({ protocols }) => protocols.some((name) => next.protocols.includes(name)));
+    const chosen = offered.find((other) => other.id === id) ?? offered[0];
+    if (chosen === undefined) return;
+    form.value = formOf(contract, next, chosen.id, { form: form.peek(), format: format.peek() });
+    format.value = next;
+  };
+  const create = async () => {
+    if (!form.peek().checkAll()) return;
+    isRejected.value = false;
+    shown.value = format.peek();
+    replaceQuery({ model });
+    await task.submit(format.peek().calls(client), body);
+    const state = task.state.peek();
+    if (state.status === 'failed') isRejected.value = form.peek().reject(state.error);
+  };
+  const open = (id: string) => {
+    isRejected.value = false;
+    shown.value = videosFormat;
+    replaceQuery({ task: id });
+    void task.follow(videosFormat.calls(client), id);
+  };
+  useEffect(() => {
+    const id = query.get('task');
+    if (id !== null) open(id);
+  }, []);
+
+  const { cancel } = shown.value;
+  const state = task.state.value;
+  return (
+    <div class="stack">
+      <div class="workbench">
+        <VideoForm
+          models={models}
+          format={format.value}
+          form={form.value}
+          protocol={protocol}
+          media={media}
+          isRunning={state.status === 'running'}
+          onChange={change}
+          onSubmit={() => void create()}
+        />
+        <div class="stack">
+          {task.view.value === undefined ? (
+            <EmptyState icon={Clapperboard} title="Your video appears here.">
+              <p>Press Create video, or open a recent task below.</p>
+            </EmptyState>
+          ) : (
+            <section class="card stack" aria-label="Result">
+              {state.status === 'running' && <div class="video-placeholder skeleton" />}
+              {state.status === 'done' && <VideoView result={state.result} key={state.result.id} />}
+              <TaskProgress
+                run={task}
+                hideError={isRejected.value}
+                onCancel={cancel && ((id) => cancel(client, id))}
+              />
+              {state.status === 'done' && (
+                <details>
+                  <summary class="secondary">Response</summary>
+                  <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
+                </details>
+              )}
+            </section>
+          )}
+          <CallPanel samples={samplesFor(format.value, body)} />
+        </div>
+      </div>
+      <RecentTasks
+        shownId={task.view.value?.id}
+        refreshKey={`${task.view.value?.id} ${state.status}`}
+        onOpen={open}
+      />
+    </div>
+  );
+}
+
+function samplesFor({ operation, method }: VideoFormat, body: JsonObject) {
+  const extra = { TypeScript: taskSample(method, body), ...(method === 'videos' && openAiSample(body)) };
+  return samplesOf(operation, body, { extra });
+}
