@@ -1,4 +1,5 @@
 import {
+  AudioLines,
   Clapperboard,
   FileCheck,
   House,
@@ -37,6 +38,15 @@ export const pages: readonly Page[] = [
     summary: 'The pages and your key.',
     keywords: 'home start key',
     load: () => import('./overview/overview-page.tsx'),
+  },
+  {
+    path: 'speech',
+    title: 'Speech',
+    group: 'Playground',
+    icon: AudioLines,
+    summary: 'Turn text into speech.',
+    keywords: 'text to speech tts audio stream realtime compare voices',
+    load: () => import('./speech/speech-page.tsx'),
   },
   {
     path: 'video',

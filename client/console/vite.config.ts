@@ -18,6 +18,11 @@ export default defineConfig(({ command }) => ({
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: {
-    proxy: { '^/(v1|api|api-ws|sigma|imgjob|mock-media|openapi\\.json|docs)': { target: gateway, ws: true } },
+    proxy: {
+      '^/(v1|api|api-ws|sigma|imgjob|mock-media|(?:open|async)api\\.json|docs)': {
+        target: gateway,
+        ws: true,
+      },
+    },
   },
 }));

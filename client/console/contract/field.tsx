@@ -49,7 +49,13 @@ export function Field({ form, path, label, hint, placeholder, model, options, ro
     options ?? schema.enum?.map((choice) => ({ value: textOf(choice) }));
   if (choices !== undefined) {
     control = (
-      <select {...shared} value={textOf(value)} onChange={(event) => set(event.currentTarget.value)}>
+      <select
+        {...shared}
+        value={textOf(value)}
+        onChange={({ currentTarget: { value: text } }) =>
+          form.set(path, schema.enum?.find((choice) => textOf(choice) === text) ?? text)
+        }
+      >
         {!form.isRequired(path) && <option value="">{defaultLabel(schema)}</option>}
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>

@@ -34,6 +34,11 @@ export class Form {
     return found;
   }
 
+  /** Returns an independent form with the same values. */
+  copy(): Form {
+    return new Form(this.contract, this.schema, this.#values.value);
+  }
+
   isRequired(path: string): boolean {
     const names = path.split('.');
     const parent = this.contract.at(this.schema, names.slice(0, -1));
@@ -45,6 +50,12 @@ export class Form {
     return path
       .split('.')
       .reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], this.#values.value);
+  }
+
+  /** Returns the value of a text field. Empty while it has none. */
+  text(path: string): string {
+    const value = this.get(path);
+    return typeof value === 'string' ? value : '';
   }
 
   /** Sets a field. Undefined or an empty text removes it. */

@@ -3,12 +3,13 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRun } from '../calls/run.ts';
 import { gatewayUrl } from '../session/session.ts';
 import './audio-player.css';
+import { Bars } from './bars.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { formatClock } from './numbers.tsx';
 import { Playback } from './playback.ts';
 import { type TimedWord, TimedWords } from './timed-words.tsx';
-import { barCount, barsOf, readWaveform, type Waveform } from './waveform.ts';
+import { readWaveform, type Waveform } from './waveform.ts';
 
 interface AudioPlayerProps {
   /** The file, or its address. */
@@ -20,6 +21,8 @@ interface AudioPlayerProps {
   /** Words, or lines of lyrics, which are highlighted while they are spoken. */
   words?: readonly TimedWord[];
   autoPlay?: boolean;
+  /** Receives the exact duration, once the sound is decoded. */
+  onDuration?: (seconds: number) => void;
 }
 
 const stepSeconds: Readonly<Record<string, number>> = {
@@ -32,7 +35,7 @@ const stepSeconds: Readonly<Record<string, number>> = {
 };
 
 /** A sound with its waveform, which is also the control to seek. */
-export function AudioPlayer({ source, label, fileName, words, autoPlay = false }: AudioPlayerProps) {
+export function AudioPlayer({ source, label, fileName, words, autoPlay, onDuration }: AudioPlayerProps) {
   const playback = useMemo(() => new Playback(), [source]);
   const url = useMemo(() => (typeof source === 'string' ? source : URL.createObjectURL(source)), [source]);
   const element = useRef<HTMLAudioElement>(null);
@@ -42,6 +45,7 @@ export function AudioPlayer({ source, label, fileName, words, autoPlay = false }
     void waveform.start(async (abort) => {
       const measured = await readWaveform(await fileOf(source, abort));
       playback.decodedSeconds.value = measured.durationSeconds;
+      onDuration?.(measured.durationSeconds);
       return measured;
     });
     if (autoPlay) void playback.play();
@@ -64,7 +68,7 @@ export function AudioPlayer({ source, label, fileName, words, autoPlay = false }
       <Timeline
         playback={playback}
         label={`Position in ${label}`}
-        bars={state.status === 'done' ? barsOf(state.result.peaks) : undefined}
+        peaks={state.status === 'done' ? state.result.peaks : undefined}
       />
       <a class="button button-plain button-icon" href={url} download={fileName} title="Download">
         <Icon node={Download} />
@@ -83,11 +87,11 @@ export function AudioPlayer({ source, label, fileName, words, autoPlay = false }
 function Timeline({
   playback,
   label,
-  bars,
+  peaks,
 }: {
   playback: Playback;
   label: string;
-  bars: string | undefined;
+  peaks: readonly number[] | undefined;
 }) {
   const duration = playback.durationSeconds.value;
   const seconds = Math.min(playback.seconds.value, duration);
@@ -126,25 +130,11 @@ function Timeline({
         }}
         onKeyDown={seekByKey}
       >
-        <Bars path={bars} />
-        <Bars path={bars} isPlayed />
+        <Bars peaks={peaks} />
+        <Bars peaks={peaks} isPlayed />
       </div>
       <span class="player-time numeric">{times}</span>
     </>
-  );
-}
-
-/** Without a waveform, a line shows the position. */
-function Bars({ path = `M0 50H${barCount}`, isPlayed = false }: { path?: string; isPlayed?: boolean }) {
-  return (
-    <svg
-      class={isPlayed ? 'waveform-played' : undefined}
-      viewBox={`0 0 ${barCount} 100`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      <path d={path} vector-effect="non-scaling-stroke" />
-    </svg>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useComputed } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { Playback } from './playback.ts';
 
 /** A word or a line with its time in the audio. */
@@ -21,15 +22,17 @@ export function TimedWords({ words, playback }: { words: readonly TimedWord[]; p
   };
   return (
     <p class="timed-words" tabIndex={0} role="region" aria-label="Text with times">
-      {words.map((word, index) => (
-        <span
-          key={index}
-          class={index === active ? 'timed-word-active' : undefined}
-          onClick={() => play(word)}
-        >
-          {word.text}
-        </span>
-      ))}
+      {words.map((word, index) => {
+        const end = word.text.trimEnd();
+        return (
+          <Fragment key={index}>
+            <span class={index === active ? 'timed-word-active' : undefined} onClick={() => play(word)}>
+              {end}
+            </span>
+            {word.text.slice(end.length)}
+          </Fragment>
+        );
+      })}
     </p>
   );
 }
