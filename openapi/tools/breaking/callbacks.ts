@@ -74,6 +74,7 @@ function asOperation(openapi: JsonObject, node: JsonObject, item: JsonObject): J
       description,
       security,
       deprecated,
+      'x-sunset': node['x-sunset'],
       'x-callback-address': node['x-callback-address'],
       'x-callback-body': body.required === true,
       'x-callback-statuses': responses.map(([status]) => status),

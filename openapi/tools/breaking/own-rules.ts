@@ -1,6 +1,6 @@
 import { isObject, type Json, strings, text } from '../document.ts';
 import type { Difference } from './differences.ts';
-import { keysOf } from './places.ts';
+import { isSunsetDate, keysOf } from './places.ts';
 
 export interface Verdict {
   rule: string;
@@ -55,6 +55,7 @@ const judges: Readonly<Record<string, Judge>> = {
   'x-limit': (difference, isSent) => (isSent ? changedLimits(difference) : undefined),
   required: optionalHeader,
   key: renamedPathParameters,
+  date: earlierSunset,
   name: ({ at, before, after }) =>
     at.startsWith('#/components/messages/')
       ? { rule: 'event-renamed', change: `The event was named ${shown(before)} and is now ${shown(after)}.` }
@@ -84,6 +85,15 @@ function lowered({ property, before, after }: Difference): Verdict | undefined {
   return {
     rule: 'body-limit-lowered',
     change: `${property} was ${shown(before)} and is now ${after}, so larger bodies are rejected.`,
+  };
+}
+
+/** An earlier end of a deprecated place. A later one gives clients more time. */
+function earlierSunset({ at, before, after }: Difference): Verdict | undefined {
+  if (!isSunsetDate(at) || text(before) <= text(after)) return undefined;
+  return {
+    rule: 'sunset-moved-earlier',
+    change: `The sunset date was ${text(before)} and is now ${text(after)}, so clients have less time to change.`,
   };
 }
 

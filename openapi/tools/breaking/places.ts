@@ -25,6 +25,9 @@ export const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('
 /** Splits a pointer into unescaped keys. */
 export const keysOf = (at: string): string[] => at.split('/').slice(1).map(unescaped);
 
+/** Whether a place is the removal date of a deprecated operation, parameter or field. */
+export const isSunsetDate = (at: string): boolean => /(?<!\/properties)\/x-sunset\/date$/.test(at);
+
 /** Creates the places of an OpenAPI document. */
 export function httpPlaces(openapi: JsonObject): Places {
   const users = new Map<string, Set<string>>();

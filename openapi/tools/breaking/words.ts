@@ -1,7 +1,7 @@
 import type { Json } from '../document.ts';
 import type { Change } from './change.ts';
 import type { Difference } from './differences.ts';
-import { keysOf } from './places.ts';
+import { isSunsetDate, keysOf } from './places.ts';
 
 /** Fields that only document. */
 const documentation =
@@ -35,6 +35,12 @@ export function wordsOf({ at, kind, property, before, after }: Difference, place
       rule: 'deprecated',
       severity: 'minor',
       change: `${capital(nameOf(keys.at(-1) === 'deprecated' ? keys.slice(0, -1) : keys))} is deprecated.`,
+    };
+  if (isSunsetDate(at))
+    return {
+      rule: 'sunset-moved-later',
+      severity: 'minor',
+      change: `The sunset date of ${nameOf(keys.slice(0, -2))} is now ${String(after)}, was ${String(before)}.`,
     };
   const owner = nameOf(keys.at(-1) === property ? keys.slice(0, -1) : keys);
   const to = after === undefined ? 'was removed' : `is now ${short(after)}`;

@@ -23,6 +23,12 @@ interface Schema extends JsonObject {
   properties: { [name: string]: JsonObject };
 }
 
+const sunset = (date = '2027-05-31'): JsonObject => ({
+  since: '2026-11-01',
+  date,
+  replacement: 'Use another one.',
+});
+
 /** A case whose response is JSON, or an event stream whose events are in the channel of the same name. */
 export function httpCase(name: string, responseType: 'json' | 'events' = 'json'): HttpCase {
   const json = { 'application/json': { schema: { $ref: `#/components/schemas/${name}Reply` } } };
@@ -50,6 +56,7 @@ export function httpCase(name: string, responseType: 'json' | 'events' = 'json')
             description: 'How many.',
             schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
           },
+          { name: 'old', in: 'query', deprecated: true, 'x-sunset': sunset(), schema: { type: 'string' } },
           { name: 'open', in: 'query', required: false, schema: { type: 'string' } },
         ],
         requestBody: {
@@ -81,7 +88,7 @@ export function httpCase(name: string, responseType: 'json' | 'events' = 'json')
         id: { type: 'string', description: 'Its id.' },
         state: { type: 'string', enum: ['a', 'b'] },
         note: { type: 'string' },
-        pages: { type: 'integer', default: 1 },
+        pages: { type: 'integer', default: 1, deprecated: true, 'x-sunset': sunset() },
       },
     },
   };
@@ -139,6 +146,17 @@ export const httpEdits: readonly Edit<HttpCase>[] = [
   ['the maximum of a parameter is raised', 'passes', (one) => (limits(one).maximum = 200)],
   ['a parameter has another default', 'breaks', (one) => (limits(one).default = 10)],
 
+  [
+    'the removal of a parameter moves earlier',
+    'breaks',
+    (one) => (post(one).parameters[1] = { ...post(one).parameters[1], 'x-sunset': sunset('2027-05-30') }),
+  ],
+  [
+    'the removal of a parameter moves later',
+    'passes',
+    (one) => (post(one).parameters[1] = { ...post(one).parameters[1], 'x-sunset': sunset('2027-06-01') }),
+  ],
+
   ['the body becomes required', 'breaks', (one) => (post(one).requestBody.required = true)],
   [
     'a body media type is removed',
@@ -193,6 +211,16 @@ export const httpEdits: readonly Edit<HttpCase>[] = [
   ['a response header is removed', 'breaks', (one) => delete okResponse(one).headers],
   ['a response field is removed', 'breaks', ({ reply }) => delete reply.properties.note],
   ['a response field is added', 'passes', ({ reply }) => (reply.properties.more = text)],
+  [
+    'the removal of a response field moves earlier',
+    'breaks',
+    (one) => (responseField(one, 'pages')['x-sunset'] = sunset('2027-05-30')),
+  ],
+  [
+    'the removal of a response field moves later',
+    'passes',
+    (one) => (responseField(one, 'pages')['x-sunset'] = sunset('2027-06-01')),
+  ],
   ['a response field becomes optional', 'breaks', ({ reply }) => reply.required.pop()],
   ['a response field becomes required', 'passes', ({ reply }) => reply.required.push('note')],
   ['a response field has another type', 'breaks', (one) => (responseField(one, 'note').type = 'integer')],

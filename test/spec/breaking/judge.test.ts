@@ -276,6 +276,38 @@ describe('the removal of a deprecated place', () => {
     expect(approve(changes, [approval])).toMatchObject({ approved: [{ reason: 'No calls.' }], unused: [] });
   });
 
+  test.each([
+    [
+      '2027-01-30',
+      'major',
+      'The sunset date was 2027-01-31 and is now 2027-01-30, so clients have less time to change.',
+    ],
+    [
+      '2027-02-01',
+      'minor',
+      'The sunset date of operation `GET /api/assets/{id}` is now 2027-02-01, was 2027-01-31.',
+    ],
+  ])('can be moved to %s: %s', async (date, severity, change) => {
+    const next = structuredClone(base);
+    at(next.openapi, 'paths', path, 'get')['x-sunset'] = { ...sunset, date };
+    const { changes } = await judge(base, next);
+    expect(changes).toMatchObject([{ severity, change, operations: ['getAsset'] }]);
+  });
+
+  test('can be moved for a callback', async () => {
+    const [from, next] = ['2027-01-31', '2027-01-30'].map((date) => {
+      const changed = structuredClone(contract);
+      const callbacks = at(changed.openapi, 'paths', '/imgjob/submit/imagine', 'post', 'callbacks');
+      for (const item of Object.values(at(callbacks, 'imageJob')))
+        Object.assign(at(item as JsonObject, 'post'), { deprecated: true, 'x-sunset': { ...sunset, date } });
+      return changed;
+    });
+    if (from === undefined || next === undefined) throw new Error('two contracts');
+    expect((await judge(from, next)).changes).toMatchObject([
+      { severity: 'major', rule: 'sunset-moved-earlier' },
+    ]);
+  });
+
   test('needs an approval without x-sunset, and if one operation of a path has none', async () => {
     const mixed = structuredClone(base);
     const item = at(mixed.openapi, 'paths', path);
