@@ -8,6 +8,7 @@ import {
   MessagesSquare,
   Network,
   Users,
+  Waypoints,
 } from 'lucide';
 import type { ComponentType } from 'preact';
 
@@ -56,6 +57,15 @@ export const pages: readonly Page[] = [
     summary: 'Films from a text, images, clips and audio.',
     keywords: 'film clip gamma seedance eta frames',
     load: () => import('./video/video-page.tsx'),
+  },
+  {
+    path: 'embeddings',
+    title: 'Embeddings',
+    group: 'Playground',
+    icon: Waypoints,
+    summary: 'Convert texts to vectors and compare them.',
+    keywords: 'vectors similarity heat map cosine',
+    load: () => import('./embeddings/embeddings-page.tsx'),
   },
   {
     path: 'messages',

@@ -1,0 +1,148 @@
+import { useSignal } from '@preact/signals';
+import { Waypoints } from 'lucide';
+import { useMemo } from 'preact/hooks';
+import { type EmbeddingListReply, type EmbeddingRequest, requestIdOf } from '../../index.ts';
+import { CallForm, submitForm } from '../calls/call-form.tsx';
+import { CallPanel } from '../calls/call-panel.tsx';
+import { Cost } from '../calls/cost.tsx';
+import { useModelOptions } from '../calls/models.ts';
+import { useRun } from '../calls/run.ts';
+import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
+import { useContract } from '../contract/contract.ts';
+import { Field } from '../contract/field.tsx';
+import { Form } from '../contract/form.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
+import { formatCount, formatDuration } from '../parts/numbers.tsx';
+import { gatewayUrl, useClient } from '../session/session.ts';
+import { PageHead } from '../shell/page-head.tsx';
+import './embeddings.css';
+import { HeatMap } from './heat-map.tsx';
+import { Neighbors } from './neighbors.tsx';
+import { TextDrafts } from './texts.ts';
+import { TextsField } from './texts-field.tsx';
+import { pairTexts, similarities } from './vectors.ts';
+
+const firstTexts = [
+  'The boat leaves the harbour at dawn.',
+  'A boat sails out of the harbour.',
+  'Low tide is at noon.',
+  'High tide is at midnight.',
+  'The harbour bakery sells bread at dawn.',
+];
+
+interface Result {
+  texts: readonly string[];
+  reply: EmbeddingListReply;
+}
+
+/** Embeds texts and compares them. */
+export default function EmbeddingsPage() {
+  const client = useClient();
+  const loaded = useContract();
+  const run = useRun<Result>();
+  const { form, drafts } = useMemo(
+    () => ({
+      form: new Form(loaded, loaded.body('createEmbedding'), {
+        model: 'theta-embedding-1',
+        input: firstTexts,
+      }),
+      drafts: new TextDrafts(firstTexts),
+    }),
+    [loaded],
+  );
+  const models = useModelOptions(form, ['embeddings']);
+  const state = run.state.value;
+  const body = form.body.value as EmbeddingRequest;
+  return (
+    <>
+      <PageHead title="Embeddings">Convert texts to vectors and compare their meaning.</PageHead>
+      <div class="workbench">
+        <CallForm
+          run={run}
+          label="Embed texts"
+          onSubmit={() =>
+            submitForm(form, run, async (signal) => ({
+              texts: drafts.texts.peek(),
+              reply: await client.embeddings.create(body, { signal }),
+            }))
+          }
+        >
+          <TextsField form={form} drafts={drafts} />
+          <Field form={form} path="model" label="Model" hint="" options={models} />
+          <Field
+            form={form}
+            path="dimensions"
+            label="Dimensions"
+            hint="Length of each vector. Default: that of the model."
+          />
+          <details>
+            <summary>More options</summary>
+            <div class="fields">
+              <Field form={form} path="encoding_format" label="Encoding" />
+              <Field form={form} path="user" label="End user" />
+            </div>
+          </details>
+        </CallForm>
+        <div class="stack">
+          {state.status === 'failed' && <ErrorNotice error={state.error} />}
+          {state.status === 'idle' && (
+            <EmptyState icon={Waypoints} title="No vectors yet">
+              <p>Embed the texts to see how similar they are.</p>
+            </EmptyState>
+          )}
+          {state.status === 'done' && <Comparison {...state.result} elapsedMs={state.elapsedMs} />}
+          <CallPanel samples={embeddingSamples(body)} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Comparison({ texts, reply, elapsedMs }: Result & { elapsedMs: number }) {
+  const selected = useSignal(0);
+  const items = useMemo(() => pairTexts(texts, reply), [reply]);
+  const similarity = useMemo(() => similarities(items.map(({ vector }) => vector)), [items]);
+  const index = Math.min(selected.value, items.length - 1);
+  const requestId = requestIdOf(reply);
+  return (
+    <>
+      <div class="row-between">
+        <p class="row secondary numeric">
+          <span>{formatCount(reply.usage.input_tokens)} tokens</span>
+          <span>{formatDuration(elapsedMs)}</span>
+          {requestId && <Cost requestId={requestId} />}
+        </p>
+        <CopyButton text={JSON.stringify(reply.data)} label="Copy all vectors as JSON" />
+      </div>
+      <HeatMap
+        items={items}
+        similarity={similarity}
+        selected={index}
+        onSelect={(row) => (selected.value = row)}
+      />
+      <Neighbors
+        items={items}
+        similarity={similarity[index] ?? []}
+        selected={index}
+        onSelect={(row) => (selected.value = row)}
+      />
+    </>
+  );
+}
+
+function embeddingSamples(body: EmbeddingRequest) {
+  const shown = shownJson(body);
+  return samplesOf('createEmbedding', body, {
+    extra: {
+      TypeScript: clientSample(`const { data, usage } = await client.embeddings.create(${shown});`),
+      'OpenAI SDK': `import OpenAI from 'openai';
+
+const openai = new OpenAI({
+  baseURL: '${gatewayUrl}/v1',
+  apiKey: process.env.UNIGATE_API_KEY,
+});
+const { data, usage } = await openai.embeddings.create(${shown});`,
+    },
+  });
+}
