@@ -6,6 +6,7 @@ import {
   type IconNode,
   KeyRound,
   MessagesSquare,
+  Music,
   Network,
   Users,
   Waypoints,
@@ -57,6 +58,15 @@ export const pages: readonly Page[] = [
     summary: 'Films from a text, images, clips and audio.',
     keywords: 'film clip gamma seedance eta frames',
     load: () => import('./video/video-page.tsx'),
+  },
+  {
+    path: 'music',
+    title: 'Music',
+    group: 'Playground',
+    icon: Music,
+    summary: 'Songs with lyrics, continuations and stems.',
+    keywords: 'song lyrics sound stems vocals continue',
+    load: () => import('./music/music-page.tsx'),
   },
   {
     path: 'embeddings',

@@ -16,6 +16,7 @@ interface FieldProps {
   model?: string | undefined;
   /** Replaces the allowed values of the contract, for example by the voices of a model. */
   options?: readonly Option[];
+  /** Height of a text. 1 stands for a single line. */
   rows?: number;
 }
 
@@ -96,7 +97,7 @@ export function Field({ form, path, label, hint, placeholder, model, options, ro
         }}
       />
     );
-  } else if ((schema.maxLength ?? 0) > maxLineLength || rows !== undefined) {
+  } else if (rows === undefined ? (schema.maxLength ?? 0) > maxLineLength : rows > 1) {
     control = (
       <textarea
         {...shared}

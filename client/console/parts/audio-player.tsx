@@ -84,7 +84,8 @@ export function AudioPlayer({ source, label, fileName, words, autoPlay, onDurati
   );
 }
 
-function Timeline({
+/** The position in a sound, as a slider over its waveform. */
+export function Timeline({
   playback,
   label,
   peaks,

@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { Fragment } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Playback } from './playback.ts';
 
 /** A word or a line with its time in the audio. */
@@ -16,12 +17,19 @@ export function TimedWords({ words, playback }: { words: readonly TimedWord[]; p
     const { value: seconds } = playback.seconds;
     return words.findIndex(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
   }).value;
+  const element = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    const word = element.current?.children[active];
+    // A text that is longer than its box follows the sound.
+    if (word instanceof HTMLElement && playback.isPlaying.peek())
+      element.current?.scrollTo(0, word.offsetTop - element.current.clientHeight / 3);
+  }, [active]);
   const play = (word: TimedWord) => {
     playback.seek(word.startSeconds);
     void playback.play();
   };
   return (
-    <p class="timed-words" tabIndex={0} role="region" aria-label="Text with times">
+    <p ref={element} class="timed-words" tabIndex={0} role="region" aria-label="Text with times">
       {words.map((word, index) => {
         const end = word.text.trimEnd();
         return (
