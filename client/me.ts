@@ -1,11 +1,13 @@
-import type { components } from '../generated/http.ts';
+import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { MyTasks } from './my-tasks.ts';
 
 type Schemas = components['schemas'];
 export type MeReply = Schemas['Me'];
+export type Usage = Schemas['MyUsageReply']['data'];
+export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
-/** The key of the client and its tasks. */
+/** The key of the client, its tasks and its usage. */
 export class Me {
   readonly tasks: MyTasks;
   readonly #caller: Caller;
@@ -18,5 +20,10 @@ export class Me {
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */
   async retrieve(options: CallOptions = {}): Promise<MeReply> {
     return (await this.#caller.call('getMe', options)).data;
+  }
+
+  /** Returns requests, errors, latency and quota by hour, model and so on. `GET /api/me/usage` */
+  async usage(query: UsageQuery = {}, options: CallOptions = {}): Promise<Usage> {
+    return (await this.#caller.call('getMyUsage', { ...options, params: { query } })).data;
   }
 }

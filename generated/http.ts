@@ -1349,6 +1349,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller's usage figures.
+         * @description Returns requests, errors, latency, quota and usage of whole hours, in one group or grouped by `by`. The figures
+         *     match the request log exactly and remain when retention removes its entries. A request counts in the hour in which
+         *     it ended. A request that was rejected before a reservation is in neither.
+         *
+         *     A key with limits gets the figures of itself and of the keys created with it, directly or indirectly. Other keys get
+         *     those of all keys of the user.
+         *
+         *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
+         *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
+         *     10000 groups, counted once for each unit, return 400.
+         */
+        get: operations["getMyUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -7119,6 +7148,132 @@ export interface components {
             data: components["schemas"]["MyTaskDetails"];
         };
         /**
+         * Figures
+         * @description Usage figures of requests.
+         */
+        Figures: {
+            /**
+             * Format: int64
+             * @description Number of ended requests and tasks.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Number of requests with a status of 400 or higher, including disconnected clients (499), and of calls and tasks that failed after their status was sent. Canceled tasks are not errors.
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description Charged quota, in quota units. Refunds do not reduce it.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Refunded quota, in quota units. A refund counts in the hour in which it was made, which may be later than that of its call.
+             */
+            refunded: number;
+            /**
+             * @description Usage by unit. Seconds can be fractional.
+             * @example {
+             *       "characters": 1560,
+             *       "seconds": 12.5
+             *     }
+             */
+            units: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Number of input tokens of models that are metered in tokens.
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description Number of output tokens of models that are metered in tokens.
+             */
+            completion_tokens: number;
+            /** @description Time from the request to its end, for a task to its final state, in milliseconds. All values are 0 without requests. */
+            latency: {
+                /**
+                 * Format: int64
+                 * @description Exact mean, rounded to an integer.
+                 */
+                mean_ms: number;
+                /**
+                 * Format: int64
+                 * @description Upper bound for at least half of the requests: 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000 or 300000. It is the maximum, if that is smaller or exceeds all steps.
+                 */
+                p50_ms: number;
+                /**
+                 * Format: int64
+                 * @description The same for 95 % of the requests.
+                 */
+                p95_ms: number;
+                /**
+                 * Format: int64
+                 * @description Exact maximum.
+                 */
+                max_ms: number;
+            };
+        };
+        /**
+         * UsageGroup
+         * @description Figures of a group of requests, with the values of the dimensions.
+         */
+        UsageGroup: components["schemas"]["Figures"] & {
+            /**
+             * Format: int64
+             * @description Start of the hour. Unix time in seconds.
+             */
+            hour?: number;
+            /**
+             * Format: int64
+             * @description Start of the day (UTC). Unix time in seconds.
+             */
+            day?: number;
+            /** @description Requested model. */
+            model?: string;
+            /**
+             * @description The operation.
+             * @example createSpeech
+             */
+            operation?: string;
+            /**
+             * Format: int64
+             * @description Id of the key.
+             */
+            token_id?: number;
+        };
+        /**
+         * MyUsageReply
+         * @description Usage figures of the caller.
+         */
+        MyUsageReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The figures. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Start of the first included hour. Unix time in seconds.
+                 */
+                since: number;
+                /**
+                 * Format: int64
+                 * @description End of the last included hour. Unix time in seconds.
+                 */
+                until: number;
+                /** @description The groups, sorted by their dimensions. */
+                items: components["schemas"]["UsageGroup"][];
+                sum: components["schemas"]["Figures"];
+            };
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -8593,75 +8748,6 @@ export interface components {
             data: components["schemas"]["Refund"];
         };
         /**
-         * Figures
-         * @description Usage figures of requests.
-         */
-        Figures: {
-            /**
-             * Format: int64
-             * @description Number of ended requests and tasks.
-             */
-            requests: number;
-            /**
-             * Format: int64
-             * @description Number of requests with a status of 400 or higher, including disconnected clients (499), and of calls and tasks that failed after their status was sent. Canceled tasks are not errors.
-             */
-            errors: number;
-            /**
-             * Format: int64
-             * @description Charged quota, in quota units. Refunds do not reduce it.
-             */
-            quota: number;
-            /**
-             * Format: int64
-             * @description Refunded quota, in quota units. A refund counts in the hour in which it was made, which may be later than that of its call.
-             */
-            refunded: number;
-            /**
-             * @description Usage by unit. Seconds can be fractional.
-             * @example {
-             *       "characters": 1560,
-             *       "seconds": 12.5
-             *     }
-             */
-            units: {
-                [key: string]: number;
-            };
-            /**
-             * Format: int64
-             * @description Number of input tokens of models that are metered in tokens.
-             */
-            prompt_tokens: number;
-            /**
-             * Format: int64
-             * @description Number of output tokens of models that are metered in tokens.
-             */
-            completion_tokens: number;
-            /** @description Time from the request to its end, for a task to its final state, in milliseconds. All values are 0 without requests. */
-            latency: {
-                /**
-                 * Format: int64
-                 * @description Exact mean, rounded to an integer.
-                 */
-                mean_ms: number;
-                /**
-                 * Format: int64
-                 * @description Upper bound for at least half of the requests: 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000 or 300000. It is the maximum, if that is smaller or exceeds all steps.
-                 */
-                p50_ms: number;
-                /**
-                 * Format: int64
-                 * @description The same for 95 % of the requests.
-                 */
-                p95_ms: number;
-                /**
-                 * Format: int64
-                 * @description Exact maximum.
-                 */
-                max_ms: number;
-            };
-        };
-        /**
          * FigureGroup
          * @description Figures of a group of requests, with the values of the dimensions.
          */
@@ -8685,6 +8771,11 @@ export interface components {
              * @example createSpeech
              */
             operation?: string;
+            /**
+             * Format: int64
+             * @description Id of the key.
+             */
+            token_id?: number;
             /**
              * Format: int64
              * @description Id of the user.
@@ -9435,6 +9526,12 @@ export interface components {
         Until: number;
         /** @description Public id of a task of any format. */
         MyTaskId: string;
+        /** @description Returns only items created with the key with this id. */
+        OfToken: number;
+        /** @description Returns only requests for the model with this id. */
+        OfModel: string;
+        /** @description Counts only requests of this operation. */
+        OfOperation: string;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -9467,20 +9564,14 @@ export interface components {
         ChangeSubject: string;
         /** @description Name of the channel in the configuration. */
         ChannelName: string;
-        /** @description Returns only items created with the key with this id. */
-        OfToken: number;
         /** @description Public id of a task of any user. */
         AdminTaskId: string;
         /** @description Returns only items of the task with this public id. */
         OfTask: string;
         /** @description Id of the delivery. */
         DeliveryId: number;
-        /** @description Returns only requests for the model with this id. */
-        OfModel: string;
         /** @description Counts only requests to the channel with this name. */
         OfChannel: string;
-        /** @description Counts only requests of this operation. */
-        OfOperation: string;
         /** @description Request id of a call or task, or public id of a task, of any user. */
         ChargeId: string;
         /**
@@ -12182,6 +12273,45 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    getMyUsage: {
+        parameters: {
+            query?: {
+                /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
+                by?: ("hour" | "day" | "model" | "operation" | "key")[];
+                /** @description Start of the range, inclusive. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description End of the range, exclusive. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Returns only items created with the key with this id. */
+                token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only requests for the model with this id. */
+                model?: components["parameters"]["OfModel"];
+                /** @description Counts only requests of this operation. */
+                operation?: components["parameters"]["OfOperation"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyUsageReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createVerificationSession: {
         parameters: {
             query?: never;
@@ -13335,13 +13465,15 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
-                by?: ("hour" | "day" | "model" | "channel" | "operation" | "user")[];
+                by?: ("hour" | "day" | "model" | "channel" | "operation" | "user" | "key")[];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
                 /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
                 /** @description Returns only items of the user with this id. */
                 user_id?: components["parameters"]["OfUser"];
+                /** @description Returns only items created with the key with this id. */
+                token_id?: components["parameters"]["OfToken"];
                 /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
                 /** @description Counts only requests to the channel with this name. */

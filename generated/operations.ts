@@ -1289,6 +1289,28 @@ export const operations = {
     extension: true,
     security: 'bearer',
   },
+  getMyUsage: {
+    method: 'get',
+    path: '/api/me/usage',
+    area: 'me',
+    summary: 'Get the caller\'s usage figures.',
+    aliases: [],
+    statuses: [200, 400, 401, 429, 500, 503],
+    mediaTypes: {
+      request: [],
+      response: {
+        200: ['application/json'],
+        400: ['application/json'],
+        401: ['application/json'],
+        429: ['application/json'],
+        500: ['application/json'],
+        503: ['application/json'],
+      },
+    },
+    errorFamily: 'management',
+    extension: true,
+    security: 'bearer',
+  },
   createVerificationSession: {
     method: 'post',
     path: '/api/resource-channel/vendorx/visual-validate/sessions',

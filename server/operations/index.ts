@@ -36,6 +36,7 @@ export { listCallbacks } from './logs/listCallbacks.ts';
 export { searchLogs } from './logs/searchLogs.ts';
 export { getMe } from './me/getMe.ts';
 export { getMyTask } from './me/getMyTask.ts';
+export { getMyUsage } from './me/getMyUsage.ts';
 export { listMyTasks } from './me/listMyTasks.ts';
 export { countMessageTokens } from './messages/countMessageTokens.ts';
 export { createMessage } from './messages/createMessage.ts';

@@ -9,7 +9,7 @@ export const latencySteps = [
 export type LatencyStep = `ms_${(typeof latencySteps)[number]}`;
 
 /** Columns by which `log_figures` groups entries. */
-const figureKeys = ['hour', 'user_id', 'model_name', 'channel', 'operation', 'unit'] as const;
+const figureKeys = ['hour', 'user_id', 'token_id', 'model_name', 'channel', 'operation', 'unit'] as const;
 
 /** Columns that are sums over entries. */
 export const figureSums = [

@@ -311,11 +311,12 @@ export interface RefundsTable
   created_at: number;
 }
 
-/** Sums of the log entries by hour, user, model, channel, operation and unit. They outlive the entries. */
+/** Sums of the log entries by hour, user, key, model, channel, operation and unit. They outlive the entries. */
 interface LogFiguresTable {
   /** Start of the hour, in Unix seconds. */
   hour: number;
   user_id: number;
+  token_id: number;
   model_name: string;
   channel: string;
   operation: string;

@@ -62,6 +62,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   getMe: (client) => client.me.retrieve(),
   listMyTasks: (client) => client.me.tasks.list(),
   getMyTask: (client) => client.me.tasks.retrieve('task_1'),
+  getMyUsage: (client) => client.me.usage(),
   createVerificationSession: (client) => client.verification.create(),
   getVerificationSession: (client) => client.verification.retrieve('vs_1'),
   listModels: (client) => client.models.list(),

@@ -19,6 +19,7 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'deleteToken',
   'searchLogs',
   'getMe',
+  'getMyUsage',
   'createUser',
   'listUsers',
   'updateUser',

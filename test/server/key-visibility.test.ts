@@ -104,6 +104,19 @@ describe.each(engines)('on %s, a key', (engine) => {
       const { status } = await send('GET', `/api/me/tasks/${tasks.get(other)}`, name);
       expect(status, other).toBe(visible[name].includes(other) ? 200 : 404);
     }
+    const usage = await send<{ data: { items: { token_id: number; requests: number }[] } }>(
+      'GET',
+      '/api/me/usage?by=key&operation=createSpeech',
+      name,
+    );
+    expect(
+      new Map(usage.body.data.items.map(({ token_id, requests }) => [nameOf(token_id), requests])),
+    ).toEqual(new Map(visible[name].map((one) => [one, 1])));
+    for (const other of names) {
+      const filtered = `/api/me/usage?operation=createSpeech&token_id=${keyOf(other).id}`;
+      const { body } = await send<{ data: { sum: { requests: number } } }>('GET', filtered, name);
+      expect(body.data.sum.requests, other).toBe(visible[name].includes(other) ? 1 : 0);
+    }
     const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
     expect(data.items).toHaveLength(visible[name].length);
     expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(visible[name]));

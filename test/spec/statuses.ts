@@ -77,6 +77,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getMe: managed.filter((status) => status !== 400),
   listMyTasks: managed,
   getMyTask: storedObject,
+  getMyUsage: managed,
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

@@ -42,7 +42,7 @@ type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'reserved' | 'unlimited
 const entries = fc.array(
   fc.record({
     user_id: fc.constantFrom(1, 2),
-    token_id: fc.constant(1),
+    token_id: fc.constantFrom(1, 2, 3),
     token_name: fc.constant('a key'),
     model_name: fc.constantFrom('alpha3-tts-flash', 'voxa-v2', 'Émile'),
     operation: fc.constantFrom('createSpeech', 'createVideo'),
@@ -78,6 +78,8 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
   for (const row of rows) {
     if (row.created_at < query.since || row.created_at >= query.until) continue;
     if (query.userId !== undefined && row.user_id !== query.userId) continue;
+    if (query.tokenId !== undefined && row.token_id !== query.tokenId) continue;
+    if (query.family !== undefined && row.token_id !== query.family) continue;
     if (query.model !== undefined && row.model_name !== query.model) continue;
     if (query.channel !== undefined && row.channel !== query.channel) continue;
     if (query.operation !== undefined && row.operation !== query.operation) continue;
@@ -88,6 +90,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
       channel: row.channel,
       operation: row.operation,
       user: row.user_id,
+      key: row.token_id,
     };
     const key = JSON.stringify(query.by.map((one) => values[one]));
     const within = (step: number) => (row.duration_ms <= step ? 1 : 0);
@@ -165,6 +168,8 @@ describe.each(engines)('the figures on %s', (engine) => {
         fc.record(
           {
             userId: fc.constantFrom(1, 2, 3),
+            tokenId: fc.constantFrom(1, 4),
+            family: fc.constantFrom(1, 4),
             model: fc.constantFrom('voxa-v2', 'émile'),
             channel: fc.constantFrom('eu', ''),
             operation: fc.constant('createVideo'),

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { LogEnd } from '../commands/figures.ts';
 import { dayOf, onDays } from '../log-days.ts';
 import {
@@ -13,8 +13,9 @@ import {
 } from '../log-figures.ts';
 import type { Db } from '../schema.ts';
 import { allOf, equalities, isPostgres } from '../statement.ts';
+import { familyOf } from './lineage.ts';
 
-export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user'] as const;
+export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key'] as const;
 
 export type Grouping = (typeof groupings)[number];
 
@@ -24,6 +25,9 @@ export interface FiguresQuery {
   since: number;
   until: number;
   userId?: number | undefined;
+  tokenId?: number | undefined;
+  /** Only this key and its descendants. */
+  family?: number | undefined;
   model?: string | undefined;
   channel?: string | undefined;
   operation?: string | undefined;
@@ -53,6 +57,7 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   channel: 'channel',
   operation: 'operation',
   user: 'user_id',
+  key: 'token_id',
 };
 
 type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
@@ -63,8 +68,16 @@ export async function showFigures(
   db: Db,
   query: FiguresQuery,
 ): Promise<{ groups: FigureGroup[]; more: boolean }> {
-  const { by, since, until, userId, model, channel, operation } = query;
-  const filter = allOf(equalities({ user_id: userId, model_name: model, channel, operation }));
+  const { by, since, until, userId, tokenId, family, model, channel, operation } = query;
+  const conditions = equalities({
+    user_id: userId,
+    token_id: tokenId,
+    model_name: model,
+    channel,
+    operation,
+  });
+  if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${familyOf(family)}`);
+  const filter = allOf(conditions);
   // For the planner, which otherwise assumes that a third of the log is not in the figures.
   const known = await readMark(db);
   const days = onDays(db, dayOf(since * 1000), dayOf(until * 1000 - 1));

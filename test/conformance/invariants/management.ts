@@ -57,6 +57,7 @@ export const management: Invariants<
   | 'listChanges'
   | 'searchTasks'
   | 'showFigures'
+  | 'getMyUsage'
   | 'explainCharge'
   | 'refundCall'
 > = {
@@ -135,6 +136,7 @@ export const management: Invariants<
     each('data.items[]', [chronological('', 's', 'created_at', 'started_at', 'completed_at')]),
   ],
   showFigures: [sum('data', 'sum.requests', 'items[].requests'), sum('data', 'sum.quota', 'items[].quota')],
+  getMyUsage: [sum('data', 'sum.requests', 'items[].requests'), sum('data', 'sum.quota', 'items[].quota')],
   explainCharge: [past('data.entry.created_at', 's'), equal('data', 'calculated', 'entry.quota')],
   refundCall: [justNow('data.created_at', 's'), atMost('data', 'amount', 'charged')],
 };

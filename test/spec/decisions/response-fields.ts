@@ -136,6 +136,8 @@ export const responseFields: ResponseFields = {
     'callback|null charged|null completed_at|null created_at error|null expected_units format id model operation progress refunded request_id reserved|null started_at|null state token_id token_name|null unit updated_at',
   MyTaskReply: 'data message success',
   'MyTaskDetails/allOf/1': 'charge|null expires_at|null group_ratio request response timeline unit_price',
+  MyUsageReply: 'data message success',
+  'MyUsageReply.data': 'items since sum until',
   TaskEvent: 'at event',
   TaskCallback: 'failed_tries last_error|null last_status|null reports state',
   TaskCharge: 'calculated charged debt explanation group_ratio net refunded reserved unit unit_price units',

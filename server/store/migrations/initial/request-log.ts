@@ -19,6 +19,7 @@ export const requestLog = (engine: Engine): string[] => [
   `create table log_figures (
     hour bigint not null,
     user_id bigint not null,
+    token_id bigint not null,
     model_name text not null,
     channel text not null,
     operation text not null,
@@ -32,8 +33,10 @@ export const requestLog = (engine: Engine): string[] => [
     duration_ms bigint not null,
     longest_ms bigint not null,
     ${latencySteps.map((step) => `ms_${step} bigint not null,`).join('\n    ')}
-    constraint log_figures_key primary key (hour, user_id, model_name, channel, operation, unit)
+    constraint log_figures_key primary key (hour, user_id, token_id, model_name, channel, operation, unit)
   ) ${storage(engine)}`,
+  // For the figures of one user, whose rows are few in each hour.
+  'create index log_figures_user on log_figures (user_id, hour)',
   'create table log_figures_mark (id integer primary key, rolled_to bigint not null)',
   'insert into log_figures_mark (id, rolled_to) values (1, 0)',
 ];

@@ -1,0 +1,65 @@
+import type { components } from '../../../generated/http.ts';
+import type { OperationRequest } from '../../http/handler.ts';
+import { runReport } from '../../http/run-report.ts';
+import { invalid } from '../../lib/failure.ts';
+import {
+  addFigures,
+  atMost,
+  type Figures,
+  type FiguresQuery,
+  mostGroups,
+  noFigures,
+} from '../../store/queries/figures.ts';
+
+type Schemas = components['schemas'];
+type FigureFilter = Omit<FiguresQuery, 'by' | 'since' | 'until'>;
+
+const hour = 3_600;
+const day = 24 * hour;
+
+/** Dimensions whose field in a group has another name. */
+const fieldNames: Readonly<Record<string, string>> = { user: 'user_id', key: 'token_id' };
+
+/** Sums the figures of the requests that a filter matches. @throws Failure 400 for too many groups */
+export async function reportFigures(
+  request: OperationRequest<'showFigures' | 'getMyUsage'>,
+  filter: FigureFilter,
+): Promise<Schemas['FiguresReply']['data']> {
+  const { gateway, query } = request;
+  const by = [...new Set([query.by ?? []].flat())];
+  const until = wholeHours(query.until ?? gateway.clock() / 1_000, Math.ceil);
+  const since = wholeHours(query.since ?? until - day, Math.floor);
+  const { groups, more } = await runReport(request, 'showFigures', { by, since, until, ...filter });
+  if (more)
+    throw invalid('by', `the result has more than ${mostGroups} groups; name fewer fields, or less time.`);
+  const sum = groups.reduce((all, { figures }) => addFigures(all, figures), noFigures);
+  const items = groups.map(({ group, figures }) => {
+    const fields = by.map((field, index) => [fieldNames[field] ?? field, group[index]]);
+    return { ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>), ...viewFigures(figures) };
+  });
+  return { since, until, items, sum: viewFigures(sum) };
+}
+
+const wholeHours = (seconds: number, round: (hours: number) => number) => round(seconds / hour) * hour;
+
+function viewFigures(figures: Figures): Schemas['Figures'] {
+  const { requests, errors, quota, refunded, units, prompt_tokens, completion_tokens } = figures;
+  return {
+    requests,
+    errors,
+    quota,
+    refunded,
+    // Sums of fractional seconds have rounding errors.
+    units: Object.fromEntries(
+      Object.entries(units).map(([unit, count]) => [unit, Math.round(count * 1e3) / 1e3]),
+    ),
+    prompt_tokens,
+    completion_tokens,
+    latency: {
+      mean_ms: requests === 0 ? 0 : Math.round(figures.duration_ms / requests),
+      p50_ms: atMost(figures, 0.5),
+      p95_ms: atMost(figures, 0.95),
+      max_ms: figures.longest_ms,
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { Handler } from '../../http/handler.ts';
+import { viewerOf } from '../../keys/caller.ts';
+import { reportFigures } from '../admin/figures-report.ts';
+import { success } from '../success.ts';
+
+/** Sums the figures of the requests that the caller sees, by hour, model and other fields. */
+export const getMyUsage: Handler<'getMyUsage'> = async (request, reply) => {
+  const { token_id: tokenId, model, operation } = request.query;
+  const filter = { ...viewerOf(request.caller), tokenId, model, operation };
+  reply.json(200, success(await reportFigures(request, filter)));
+};
