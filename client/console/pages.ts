@@ -1,4 +1,5 @@
 import {
+  Activity,
   AudioLines,
   Clapperboard,
   FileCheck,
@@ -85,6 +86,15 @@ export const pages: readonly Page[] = [
     summary: 'Chat with a model, with tools and images.',
     keywords: 'chat text llm tools stream',
     load: () => import('./messages/messages-page.tsx'),
+  },
+  {
+    path: 'activity',
+    title: 'Activity',
+    group: 'Monitor',
+    icon: Activity,
+    summary: 'Calls and tasks, live.',
+    keywords: 'log requests history tasks timeline callbacks deliveries cancel',
+    load: () => import('./activity/activity-page.tsx'),
   },
   {
     path: 'keys',

@@ -1,0 +1,43 @@
+import type { AdminTask, LogItem, MyTask } from '../../index.ts';
+
+/** A call or task in the table. */
+export interface Row {
+  /** Unique in the table. */
+  key: string;
+  state: 'queued' | 'in_progress' | 'completed' | 'failed' | 'canceled';
+  model: string;
+  keyName: string;
+  requestId: string;
+  /** Undefined for a call without a task. */
+  taskId: string | undefined;
+  /** Progress in percent of a task that has not ended. */
+  progress: number | undefined;
+  /** Charged quota. Undefined before the end. */
+  quota: number | undefined;
+  /** Time of the end of a call, or of the creation of a task. Unix time in seconds. */
+  at: number;
+}
+
+export const rowOfEntry = (entry: LogItem): Row => ({
+  key: entry.task_id ?? `entry-${entry.id}`,
+  state: entry.state ?? 'completed',
+  model: entry.model_name,
+  keyName: entry.token_name,
+  requestId: entry.request_id,
+  taskId: entry.task_id ?? undefined,
+  progress: undefined,
+  quota: entry.quota,
+  at: entry.created_at,
+});
+
+export const rowOfTask = (task: MyTask | AdminTask): Row => ({
+  key: task.id,
+  state: task.error?.code === 'task_canceled' ? 'canceled' : task.state,
+  model: task.model,
+  keyName: task.token_name ?? '',
+  requestId: task.request_id,
+  taskId: task.id,
+  progress: task.state === 'in_progress' || task.state === 'queued' ? task.progress : undefined,
+  quota: task.charged ?? undefined,
+  at: task.created_at,
+});

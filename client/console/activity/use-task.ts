@@ -1,0 +1,50 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type AdminTaskDetails, APIError, type MyTaskDetails } from '../../index.ts';
+import { session, useClient } from '../session/session.ts';
+
+export interface TaskState {
+  /** The task with its request and response. Undefined for a task of another user. */
+  own?: MyTaskDetails | undefined;
+  /** The task with the details for operators. */
+  operator?: AdminTaskDetails | undefined;
+  error?: unknown;
+}
+
+const pollIntervalMs = 2_000;
+
+/** Follows a task until its end. `refreshes` loads it again. */
+export function useTask(id: string, refreshes: number): Signal<TaskState> {
+  const client = useClient();
+  const state = useSignal<TaskState>({});
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const isAdmin = session.peek()?.isAdmin ?? false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = async () => {
+      try {
+        const [own, operator] = await Promise.all([
+          client.me.tasks.retrieve(id, { signal }).catch((error: unknown) => {
+            if (isAdmin && error instanceof APIError && error.status === 404) return undefined;
+            throw error;
+          }),
+          isAdmin ? client.admin.tasks.retrieve(id, { signal }) : undefined,
+        ]);
+        state.value = { own, operator };
+      } catch (error) {
+        if (!signal.aborted) state.value = { ...state.peek(), error };
+      }
+      const task = state.peek().own ?? state.peek().operator;
+      const isEnded = task?.state === 'completed' || task?.state === 'failed';
+      if (!signal.aborted && task !== undefined && (!isEnded || task.callback === 'open'))
+        timer = setTimeout(() => void load(), pollIntervalMs);
+    };
+    void load();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  }, [id, refreshes]);
+  return state;
+}
