@@ -7,6 +7,7 @@ import {
   type IconNode,
   KeyRound,
   MessagesSquare,
+  MicVocal,
   Music,
   Network,
   Users,
@@ -50,6 +51,15 @@ export const pages: readonly Page[] = [
     summary: 'Turn text into speech.',
     keywords: 'text to speech tts audio stream realtime compare voices',
     load: () => import('./speech/speech-page.tsx'),
+  },
+  {
+    path: 'voices',
+    title: 'Voices',
+    group: 'Playground',
+    icon: MicVocal,
+    summary: 'Clone, design and hear voices of your own.',
+    keywords: 'clone design record microphone custom voice',
+    load: () => import('./voices/voices-page.tsx'),
   },
   {
     path: 'video',

@@ -6,6 +6,7 @@ import type { Form } from '../contract/form.ts';
 import { Button } from '../parts/button.tsx';
 import { formatDuration } from '../parts/numbers.tsx';
 import type { Run } from './run.ts';
+import { submitHandlers } from './submit.ts';
 
 /** Refresh of the elapsed time. */
 const tickMs = 100;
@@ -34,13 +35,9 @@ export function CallForm({ run, label, onSubmit, children }: CallFormProps) {
       ref={element}
       class="card fields"
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      {...submitHandlers(() => {
         if (!isRunning) void submit();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
-      }}
+      })}
     >
       {children}
       <div class="row">

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { ImagePlus } from 'lucide';
+import { type IconNode, ImagePlus } from 'lucide';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 interface MediaDropProps {
   label: string;
+  icon?: IconNode;
   hint: string;
   /** Accepted media types, as in the attribute of a file input: `image/png,image/jpeg`. */
   accept: string;
@@ -16,7 +17,7 @@ interface MediaDropProps {
 }
 
 /** Accepts media that are dropped, pasted, chosen or entered as an address. */
-export function MediaDrop({ label, hint, accept, placeholder, onAdd }: MediaDropProps) {
+export function MediaDrop({ label, icon = ImagePlus, hint, accept, placeholder, onAdd }: MediaDropProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const isOver = useSignal(false);
@@ -58,7 +59,7 @@ export function MediaDrop({ label, hint, accept, placeholder, onAdd }: MediaDrop
           void add(event.dataTransfer?.files ?? []);
         }}
       >
-        <Icon node={ImagePlus} />
+        <Icon node={icon} />
         <span id={`${id}-text`}>Drop, paste or choose files</span>
       </button>
       <input
@@ -103,7 +104,8 @@ export function MediaDrop({ label, hint, accept, placeholder, onAdd }: MediaDrop
 const isAccepted = ({ type }: File, accept: string) =>
   accept.split(',').some((pattern) => type.startsWith(pattern.replace('*', '')));
 
-function dataUrlOf(file: File): Promise<string> {
+/** Reads a file as a data URL. */
+export function dataUrlOf(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () => resolve(reader.result as string), { once: true });

@@ -4,8 +4,10 @@ const sampleRateHz = 24_000;
 const samples = new Map<string, Promise<Blob>>();
 
 /** Returns a sentence in the language that the voice speaks best. */
-const sentenceOf = ({ id, name = id, languages = [] }: ModelVoice) =>
-  languages[0] === 'zh' ? `你好，我是${name}。` : `Hello, I am ${name}.`;
+function sentenceOf({ id, name = id, languages = [], custom }: ModelVoice): string {
+  if (custom) return 'Hello, this is how your own voice sounds.';
+  return languages[0] === 'zh' ? `你好，我是${name}。` : `Hello, I am ${name}.`;
+}
 
 /** Returns a short sample of a voice. The page synthesizes it once; it costs as much as any other call. */
 export function sampleOf(client: Unigate, model: Model, voice: ModelVoice): Promise<Blob> {

@@ -1,0 +1,62 @@
+import { LoaderCircle } from 'lucide';
+import { useMemo } from 'preact/hooks';
+import { type CustomVoice, type DesignedVoice, type Model, wavHeader } from '../../index.ts';
+import type { Run } from '../calls/run.ts';
+import { AudioPlayer } from '../parts/audio-player.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Badge, ErrorNotice } from '../parts/notices.tsx';
+import { addressOf } from '../shell/router.ts';
+import { SampleButton } from '../speech/voice-picker.tsx';
+import { fileOf } from './wav-recording.ts';
+
+export type CreatedVoice = CustomVoice & Partial<Pick<DesignedVoice, 'preview_audio'>>;
+type Preview = NonNullable<DesignedVoice['preview_audio']>;
+
+/** The new voice: its progress, its preview, and where to use it. */
+export function CreationResult({ run, models }: { run: Run<CreatedVoice>; models: readonly Model[] }) {
+  const state = run.state.value;
+  if (state.status === 'failed') return <ErrorNotice error={state.error} />;
+  if (state.status === 'running')
+    return (
+      <p class="card row" role="status">
+        <Icon node={LoaderCircle} className="spinner" />
+        The voice is prepared. You can leave this page meanwhile.
+      </p>
+    );
+  if (state.status !== 'done') return null;
+  const { id, target_model, preview_audio } = state.result;
+  const model = models.find((entry) => entry.id === target_model);
+  return (
+    <section class="card stack" aria-label="New voice">
+      <div class="row-between">
+        <div class="row">
+          <strong class="voice-id">{id}</strong>
+          <Badge tone="success">Ready</Badge>
+        </div>
+        <div class="row">
+          {model && <SampleButton model={model} voice={{ id, custom: true }} />}
+          <a class="button button-small" href={speechAddress(model, id)}>
+            Use in speech
+          </a>
+        </div>
+      </div>
+      {preview_audio && <PreviewPlayer preview={preview_audio} />}
+    </section>
+  );
+}
+
+/** Returns the address of the speech page with the voice. */
+export function speechAddress(model: Model | undefined, voice: string): string {
+  const mode = model?.protocols.includes('realtime') ? 'realtime' : undefined;
+  return addressOf('speech', { model: model?.id, voice, mode });
+}
+
+function PreviewPlayer({ preview }: { preview: Preview }) {
+  const { data, response_format: format, sample_rate: sampleRate } = preview;
+  const source = useMemo(() => {
+    const file = fileOf(`data:audio/${format === 'mp3' ? 'mpeg' : format};base64,${data}`);
+    if (format !== 'pcm') return file;
+    return new Blob([new Uint8Array(wavHeader(sampleRate, file.size)), file], { type: 'audio/wav' });
+  }, [data]);
+  return <AudioPlayer source={source} label="the preview" fileName={`preview.${format}`} autoPlay />;
+}

@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { CallPanel } from '../calls/call-panel.tsx';
+import { useModels } from '../calls/models.ts';
+import { useRun } from '../calls/run.ts';
+import { useContract } from '../contract/contract.ts';
+import { Tabs } from '../parts/tabs.tsx';
+import { PageHead } from '../shell/page-head.tsx';
+import { type CreatedVoice, CreationResult } from './creation-result.tsx';
+import { VoiceForm } from './voice-form.tsx';
+import { VoiceList } from './voice-list.tsx';
+import { createVoiceForm, type Mode, targetsOf, voiceSamples } from './voice-request.ts';
+import './voices.css';
+
+const modes: readonly Mode[] = ['Clone', 'Design'];
+
+/** Voices of the key's user: cloned from a recording, or designed from a description. */
+export default function VoicesPage() {
+  const contract = useContract();
+  const models = useModels(['synthesizer', 'multimodal', 'inference', 'realtime']);
+  const mode = useSignal<Mode>('Clone');
+  const run = useRun<CreatedVoice>();
+  /** Increments when a voice was created or became ready. */
+  const version = useSignal(0);
+  const targets = useMemo(() => models && targetsOf(mode.value, models), [models !== undefined, mode.value]);
+  const target = targets?.[0]?.id;
+  const form = useMemo(
+    () => (target === undefined ? undefined : createVoiceForm(contract, mode.value, target)),
+    [contract, mode.value, target],
+  );
+  return (
+    <>
+      <PageHead title="Voices">Clone a voice from a recording, or design one from a description.</PageHead>
+      <div class="workbench">
+        <Tabs
+          label="New voice"
+          names={modes}
+          selected={mode.value}
+          onSelect={(name) => {
+            run.reset();
+            mode.value = modes.find((entry) => entry === name) ?? 'Clone';
+          }}
+        >
+          <div class="voices-form">
+            {form && targets && (
+              <VoiceForm
+                key={mode.value}
+                mode={mode.value}
+                form={form}
+                targets={targets}
+                run={run}
+                onChange={() => (version.value += 1)}
+              />
+            )}
+            {targets?.length === 0 && <p class="notice">This key can use no model with custom voices.</p>}
+          </div>
+        </Tabs>
+        <div class="stack">
+          <CreationResult run={run} models={models ?? []} />
+          <VoiceList models={models ?? []} version={version.value} />
+          {form && <CallPanel samples={voiceSamples(mode.value, form)} />}
+        </div>
+      </div>
+    </>
+  );
+}
