@@ -81,6 +81,7 @@ export default defineConfig({
     typeAware: true,
   },
   rules: {
+    'import/no-unassigned-import': ['error', { allow: ['**/*.css'] }],
     'eslint/eqeqeq': 'error',
     'eslint/no-var': 'error',
     'eslint/prefer-const': 'error',

@@ -29,7 +29,7 @@ const slow = [
   'test/client/{browser,guide-commands,package,process}.test.ts',
   'test/conformance/test/{package,planted-faults}.test.ts',
   'test/containers/**/*.test.ts',
-  'test/docs/{browser,configuration,guides,model-calls,site}.test.ts',
+  'test/docs/{browser,configuration,export,guides,model-calls,pages}.test.ts',
   'test/mock/at-limits.test.ts',
   'test/release/**/*.test.ts',
   'test/sdk/browser.test.ts',
@@ -49,6 +49,7 @@ export default defineConfig({
     // Long enough for a busy machine: only a test that hangs reaches it.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    globalSetup: 'test/support/docs-site.ts',
     setupFiles: 'test/support/wait-timeout.ts',
     execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
     expect: { poll: { timeout: 40_000 } },

@@ -2080,17 +2080,15 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description Name of the file. */
-                file: components["parameters"]["DocsFileName"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
          * Get a file of the documentation.
-         * @description The documentation contains the API reference of both documents, the guides, the error catalog and the list of
-         *     decisions. The reference can send requests to this gateway. `npm run docs` writes the same files to a folder. Does
-         *     not require an API key.
+         * @description The documentation contains the guides, a page for each model, the error catalog, the API reference of both documents
+         *     and the list of decisions. The reference can send requests to this gateway. Each page is also available as Markdown,
+         *     for example `/docs/quick-start.md`, and `/docs/llms.txt` lists them. `npm run docs` writes the same files to a folder.
+         *     Does not require an API key.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -8817,6 +8815,12 @@ export interface components {
          */
         DocsFile: string;
         /**
+         * SiteImage
+         * Format: binary
+         * @description An image of the documentation.
+         */
+        SiteImage: string;
+        /**
          * ContractDocument
          * @description An OpenAPI or AsyncAPI document.
          */
@@ -9449,6 +9453,16 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
+        /** @description The operator did not build the documentation, which `npm ci` or `npm run build` does. */
+        SiteNotBuilt: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
     };
     parameters: {
         /** @description `enable` streams the response as server-sent events in the native line format. */
@@ -9580,8 +9594,8 @@ export interface components {
          *     do not expire.
          */
         RefundIdempotencyKey: string;
-        /** @description Name of the file. */
-        DocsFileName: string;
+        /** @description Path of the file. A page has no ending. */
+        SiteFilePath: string;
     };
     requestBodies: never;
     headers: {
@@ -9593,6 +9607,8 @@ export interface components {
         MessagesRequestId: string;
         /** @description Content security policy of the page. It allows no resources of other hosts. */
         PagePolicy: string;
+        /** @description Scripts and styles whose name contains a hash of their content may be stored for a year, other files for five minutes. */
+        SiteFileCaching: string;
     };
     pathItems: never;
 }
@@ -13525,6 +13541,7 @@ export interface operations {
                     "text/html": components["schemas"]["DocsFile"];
                 };
             };
+            404: components["responses"]["SiteNotBuilt"];
             500: components["responses"]["GenericInternalError"];
         };
     };
@@ -13548,6 +13565,7 @@ export interface operations {
                     "text/html": components["schemas"]["DocsFile"];
                 };
             };
+            404: components["responses"]["SiteNotBuilt"];
             500: components["responses"]["GenericInternalError"];
         };
     };
@@ -13556,8 +13574,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the file. */
-                file: components["parameters"]["DocsFileName"];
+                /** @description Path of the file. A page has no ending. */
+                file: components["parameters"]["SiteFilePath"];
             };
             cookie?: never;
         };
@@ -13568,17 +13586,32 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": components["schemas"]["DocsFile"];
                     "text/css": components["schemas"]["DocsFile"];
                     "text/javascript": components["schemas"]["DocsFile"];
+                    "text/markdown": components["schemas"]["DocsFile"];
+                    "text/plain": components["schemas"]["DocsFile"];
+                    "image/svg+xml": components["schemas"]["DocsFile"];
+                    "image/png": components["schemas"]["SiteImage"];
                     "application/json": components["schemas"]["ContractDocument"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
-            404: components["responses"]["GenericNotFound"];
+            /** @description There is no such file, or the operator did not build the documentation. Browsers receive a page. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                    "application/json": components["schemas"]["GenericError"];
+                };
+            };
             500: components["responses"]["GenericInternalError"];
         };
     };

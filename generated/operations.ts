@@ -2104,11 +2104,12 @@ export const operations = {
     area: 'service',
     summary: 'Get the home page.',
     aliases: [],
-    statuses: [200, 500],
+    statuses: [200, 404, 500],
     mediaTypes: {
       request: [],
       response: {
         200: ['text/html'],
+        404: ['application/json'],
         500: ['application/json'],
       },
     },
@@ -2122,11 +2123,12 @@ export const operations = {
     area: 'service',
     summary: 'Get the home page of the documentation.',
     aliases: [],
-    statuses: [200, 500],
+    statuses: [200, 404, 500],
     mediaTypes: {
       request: [],
       response: {
         200: ['text/html'],
+        404: ['application/json'],
         500: ['application/json'],
       },
     },
@@ -2144,15 +2146,16 @@ export const operations = {
     mediaTypes: {
       request: [],
       response: {
-        200: ['text/html', 'text/css', 'text/javascript', 'application/json'],
+        200: ['text/html', 'text/css', 'text/javascript', 'text/markdown', 'text/plain', 'image/svg+xml', 'image/png', 'application/json'],
         400: ['application/json'],
-        404: ['application/json'],
+        404: ['text/html', 'application/json'],
         500: ['application/json'],
       },
     },
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    multiSegment: true,
   },
   getHealth: {
     method: 'get',

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createLoop, type RunResult } from './loop.ts';
-import { openPreview } from './preview.ts';
+import { openPreview, type Preview } from './preview.ts';
 import { restLines, resultLines } from './report.ts';
 import { watchFiles } from './watch.ts';
 
@@ -65,23 +64,14 @@ async function runOnce(root: string): Promise<number> {
 
 async function watchAndRun(root: string, port: number): Promise<void> {
   const loop = await createLoop(root);
-  const preview = await openPreview(port, join(root, 'generated')).catch(
-    async (error: NodeJS.ErrnoException) => {
-      await loop.close();
-      throw error.code === 'EADDRINUSE'
-        ? new Error(`--port ${port} is in use. Specify another port, or 0.`)
-        : error;
-    },
-  );
   const watch = watchFiles(root, folders);
+  let preview: Preview | undefined;
   const stop = () => {
     watch.close();
-    preview.close();
-    void loop.close().finally(() => process.exit(0));
+    void Promise.allSettled([preview?.close(), loop.close()]).then(() => process.exit(0));
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  console.log(`documentation on ${preview.address}, reloaded after each save; stop with Ctrl-C`);
 
   const saved = new Set<string>();
   let at = started;
@@ -95,9 +85,18 @@ async function watchAndRun(root: string, port: number): Promise<void> {
         ...(saved.size > 0 ? [`\nsaved ${[...saved].join(', ')}`] : []),
         ...resultLines(result, performance.now() - at, saved.size > 0 ? 'after the save' : 'after the start'),
       ]);
-      if (result.written.length > 0) preview.reload();
       saved.clear();
       void next.then(() => interrupted.abort());
+      // After the first run, which writes the documents that the pages show.
+      if (preview === undefined) {
+        preview = await openPreview(port, root).catch(async (error: NodeJS.ErrnoException) => {
+          await loop.close();
+          throw error.code === 'EADDRINUSE'
+            ? new Error(`--port ${port} is in use. Specify another port, or 0.`)
+            : error;
+        });
+        console.log(`documentation on ${preview.address}, reloaded after each save; stop with Ctrl-C`);
+      } else await preview.update();
       // The next save does not wait for the comparison.
       void loop.checkCompatibility(interrupted.signal).then(print);
       const rest = await loop.checkRest(interrupted.signal);

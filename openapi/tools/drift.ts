@@ -27,10 +27,11 @@ export async function settle(folder: string, expected: ReadonlyMap<string, strin
   return changed;
 }
 
-/** Relative paths of all files below a folder, with slashes. */
+/** Relative paths of the committed files below a folder, with slashes. `site/` is built and not committed. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
+    .filter((name) => !name.startsWith('site/'));
 }

@@ -4,7 +4,6 @@ import settingsSchema from '../../server/settings/settings.schema.json' with { t
 import { catalogueSource, type ModelsFile, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
 import { dialogues } from './dialogues.ts';
-import { docsSite } from './docs/site.ts';
 import type { JsonObject } from './document.ts';
 import { downConvert } from './down-convert.ts';
 import { type ErrorEntry, errorsPage, errorsSource, readErrors } from './errors.ts';
@@ -82,7 +81,6 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
   return async ({ openapi, asyncapi, errors, models }) => {
     const areas = await componentAreas(root);
     const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
-    const docs = await docsSite(root, { openapi, errors, decisions });
     return new Map([
       ...(await ofOpenapi(openapi)),
       ...(await ofAsyncapi(asyncapi)),
@@ -92,7 +90,6 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['errors.md', errorsPage(errors)],
       ['decisions.md', decisions],
       ['settings.ts', await settingsTypes],
-      ...[...docs].map(([name, text]) => [`docs/${name}`, text] as const),
     ]);
   };
 }

@@ -32,8 +32,8 @@ test('PUBLIC_URL is the address in documents and pages', async () => {
     gateway: { host: 'gateway.example', pathname: '/base', protocol: 'https' },
     receiver: { host: '{receiver}' },
   });
-  expect(await read('/')).toContain('curl https://gateway.example/base/v1/audio/speech');
-  expect(await read('/docs/browser.html')).toContain("const base = 'https://gateway.example/base'");
+  expect(await read('/')).toContain('https://gateway.example/base/v1/audio/speech');
+  expect(await read('/docs/browser')).toContain('https://gateway.example/base');
   expect(JSON.parse(await read('/docs/openapi.json'))).toMatchObject({
     servers: [{ url: 'https://gateway.example/base' }],
   });
@@ -47,7 +47,7 @@ describe('without PUBLIC_URL', () => {
   });
   afterAll(() => target.close());
 
-  test.each(['/openapi.json', '/asyncapi.json', '/', '/docs/browser.html', '/docs/asyncapi.json'])(
+  test.each(['/openapi.json', '/asyncapi.json', '/', '/docs/browser', '/docs/asyncapi.json'])(
     '%s shows the host of each request',
     async (path) => {
       for (const host of ['one.example', 'two.example:8443']) {

@@ -113,8 +113,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   disableChannel: [...operated, 404, ...body],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
-  getHomePage: [200, 500],
-  getDocs: [200, 500],
+  getHomePage: [200, 404, 500],
+  getDocs: [200, 404, 500],
   getDocsFile: [200, 400, 404, 500],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
@@ -139,7 +139,7 @@ export const headers = {
     exportLogs: { 200: ['content-disposition'] },
     getHomePage: { 200: ['content-security-policy'] },
     getDocs: { 200: ['content-security-policy'] },
-    getDocsFile: { 200: ['content-security-policy'] },
+    getDocsFile: { 200: ['cache-control', 'content-security-policy'] },
     getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'], 416: ['content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

@@ -1,42 +1,38 @@
 import { type ErrorEntry, statusesOf } from '../errors.ts';
-import { escaped } from './page.ts';
+import { cell } from './markdown-text.ts';
 
 const repeats = {
   never: 'No. The same request fails again.',
   now: 'Yes, at once.',
-  later: 'Yes, after the number of seconds in <code>retry-after</code>, or after a short pause.',
+  later: 'Yes, after the number of seconds in `retry-after`, or after a short pause.',
 };
 
-/** Renders the error catalog, with one section per code (`#<code>`). */
-export function errorsBody(entries: readonly ErrorEntry[]): string {
+/** Returns the error catalog as Markdown, with one heading per code (`#<code>`). */
+export function errorsMarkdown(entries: readonly ErrorEntry[]): string {
   const codes = [...new Set(entries.map(({ code }) => code))];
-  const index = codes.map((code) => `<li><a href="#${code}"><code>${code}</code></a></li>`);
   const sections = codes.map((code) => {
     const cases = entries.filter((entry) => entry.code === code).map(described);
-    return `<section id="${code}" aria-labelledby="${code}-title">
-<h2 id="${code}-title"><code>${code}</code></h2>
-${cases.join('\n')}
-</section>`;
+    return `## \`${code}\` {#${code}}\n\n${cases.join('\n\n')}`;
   });
-  return `<h1>Errors</h1>
-<p>Every error code of the gateway. If a provider refuses a request or fails a task, the error has the provider's own code.
-Errors of management operations have no code, only the status. Each response carries <code>x-request-id</code>. Include it in
-support requests.</p>
-<ul class="index">
-${index.join('\n')}
-</ul>
-${sections.join('\n')}`;
+  return `# Errors
+
+Every error code of the gateway. If a provider refuses a request or fails a task, the error has the provider's own code.
+Errors of management operations have no code, only the status. Each response carries \`x-request-id\`. Include it in
+support requests.
+
+${sections.join('\n\n')}
+`;
 }
 
 function described(entry: ErrorEntry): string {
   const statuses = statusesOf(entry);
-  return `<dl>
-<dt>Status</dt><dd>${statuses.length === 0 ? 'none (part of a task or an event)' : statuses.join(', ')}</dd>
-<dt>Where</dt><dd>${entry.families.join(', ')}</dd>
-<dt>When</dt><dd>${marked(entry.when)}</dd>
-<dt>What to do</dt><dd>${marked(entry.remedy)}</dd>
-<dt>Retry</dt><dd>${repeats[entry.retry]}</dd>
-</dl>`;
+  const rows = [
+    ['Status', statuses.length === 0 ? 'none (part of a task or an event)' : statuses.join(', ')],
+    ['Where', entry.families.join(', ')],
+    ['When', entry.when],
+    ['What to do', entry.remedy],
+    ['Retry', repeats[entry.retry]],
+  ];
+  const [first = [], ...others] = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
+  return [first, '|---|---|', ...others].join('\n');
 }
-
-const marked = (text: string) => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Marked } from 'marked';
-import { escaped } from './page.ts';
 
 /** A guide of openapi/guides: `<position in the menu>-<name>.md`. The first heading is its title. */
 export interface Guide {
   name: string;
+  /** Path of its file below the root. */
+  file: string;
   title: string;
   markdown: string;
 }
@@ -20,46 +20,21 @@ export async function readGuides(root: string): Promise<Guide[]> {
       const markdown = await readFile(join(folder, file), 'utf8');
       const title = /^# (.+)$/m.exec(markdown)?.[1];
       if (title === undefined) throw new Error(`openapi/guides/${file}: the first heading is missing`);
-      return { name: file.replace(/^\d+-/, '').replace(/\.md$/, ''), title, markdown };
+      const name = file.replace(/^\d+-/, '').replace(/\.md$/, '');
+      return { name, file: `openapi/guides/${file}`, title, markdown };
     }),
   );
 }
 
-const languages: Readonly<Record<string, string>> = {
-  sh: 'Shell',
-  ts: 'TypeScript',
-  js: 'JavaScript',
-  html: 'HTML',
-  json: 'JSON',
-};
+/** Removes the comments of a guide, which are markers for the tests. */
+export const withoutComments = (markdown: string): string => markdown.replace(/^<!--[^]*?-->\n/gm, '');
 
-const markdown = new Marked({
-  renderer: {
-    heading({ tokens, depth, text }) {
-      return `<h${depth} id="${slug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
-    },
-    // Focusable, so that long lines can be scrolled by keyboard.
-    code({ text, lang = '' }) {
-      const name = languages[lang.split(' ')[0] ?? ''] ?? 'Text';
-      return `<pre tabindex="0" aria-label="${name}"><code>${escaped(text)}</code></pre>\n`;
-    },
-    table(token) {
-      const row = (cells: typeof token.header, tag: string) =>
-        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-      const rows = token.rows.map((cells) => row(cells, 'td')).join('\n');
-      const head = row(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>');
-      return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>\n<thead>${head}</thead>\n<tbody>\n${rows}\n</tbody>\n</table></div>\n`;
-    },
-  },
-});
-
-const slug = (text: string) =>
-  text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
-
-/** Renders Markdown as HTML. Removes comments, which are markers for the tests. */
-export function html(text: string): string {
-  return markdown.parse(text.replace(/<!--[^]*?-->\n?/g, ''), { async: false });
+/** Returns the first paragraph below the title, in one line. */
+export function leadOf(markdown: string): string {
+  const parts = withoutComments(markdown)
+    .replace(/^---\n[^]*?\n---\n/, '')
+    .split(/\n\s*\n/);
+  return (parts.find((part) => part.trim() !== '' && !/^(#|:::|\||```)/.test(part.trim())) ?? '')
+    .trim()
+    .replaceAll('\n', ' ');
 }

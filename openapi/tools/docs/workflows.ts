@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type JsonObject, operationsOf } from '../document.ts';
 import { readYaml } from '../problem.ts';
-import { escaped } from './page.ts';
+import { prose } from './markdown-text.ts';
 
 /** The parts of an Arazzo document that a page shows. */
 interface Workflow {
@@ -11,8 +11,8 @@ interface Workflow {
   workflows: { steps: { description: string; operationId: string }[] }[];
 }
 
-/** Renders the workflows of openapi/workflows as a page. `openapi` is the bundle that they refer to. */
-export async function workflowsBody(root: string, openapi: JsonObject): Promise<string> {
+/** Returns the workflows of openapi/workflows as Markdown. `openapi` is the bundle that they refer to. */
+export async function workflowsMarkdown(root: string, openapi: JsonObject): Promise<string> {
   const folder = join(root, 'openapi/workflows');
   const files = (await readdir(folder).catch(() => []))
     .filter((file) => file.endsWith('.arazzo.yaml'))
@@ -23,12 +23,18 @@ export async function workflowsBody(root: string, openapi: JsonObject): Promise<
   const calls = new Map(
     operationsOf(openapi).map(({ id, method, path }) => [id, `${method.toUpperCase()} ${path}`] as const),
   );
-  return `<h1>Workflows</h1>
-<p>The main sequences of calls, as <a href="https://spec.openapis.org/arazzo/latest.html">Arazzo</a> documents. A runner sends
-each step to a gateway and checks the responses.</p>
-<pre tabindex="0" aria-label="Shell"><code>npx redocly respect openapi/workflows/video.arazzo.yaml --severity SCHEMA_CHECK=off \\
-  --server gateway=$UNIGATE_BASE_URL --input key=$UNIGATE_API_KEY --input name=boat-1</code></pre>
-${found.map((one) => described(one, calls)).join('\n')}`;
+  return `# Workflows
+
+The main sequences of calls, as [Arazzo](https://spec.openapis.org/arazzo/latest.html) documents. A runner sends each
+step to a gateway and checks the responses.
+
+\`\`\`sh
+npx redocly respect openapi/workflows/video.arazzo.yaml --severity SCHEMA_CHECK=off \\
+  --server gateway=$UNIGATE_BASE_URL --input key=$UNIGATE_API_KEY --input name=boat-1
+\`\`\`
+
+${found.map((one) => described(one, calls)).join('\n\n')}
+`;
 }
 
 function workflowOf(file: string, text: string): Workflow {
@@ -41,14 +47,9 @@ function described({ file, info, workflows }: Workflow, calls: ReadonlyMap<strin
     .flatMap((workflow) => workflow.steps)
     .map(({ operationId, description }) => {
       const id = operationId.split('.').at(-1) ?? '';
-      const call = calls.get(id) ?? 'your receiver';
-      return `<li><code>${escaped(call)}</code>: ${escaped(description)}</li>`;
+      const call = calls.get(id);
+      const link = call === undefined ? 'Your receiver' : `[\`${call}\`](/docs/reference#operation/${id})`;
+      return `1. ${link}: ${prose(description)}`;
     });
-  return `<section aria-labelledby="${file}">
-<h2 id="${file}">${escaped(info.title)}</h2>
-<p>${escaped(info.summary)} <code>openapi/workflows/${file}</code></p>
-<ol>
-${steps.join('\n')}
-</ol>
-</section>`;
+  return `## ${prose(info.title)}\n\n${prose(info.summary)} \`openapi/workflows/${file}\`\n\n${steps.join('\n')}`;
 }

@@ -1,4 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { sendDocsFile } from './send-docs-file.ts';
+import { sendSiteFile } from './send-site-file.ts';
 
-export const getDocs: Handler<'getDocs'> = (request, reply) => sendDocsFile(request, reply, 'docs.html');
+export const getDocs: Handler<'getDocs'> = (request, reply) =>
+  sendSiteFile(request, reply, 'docs', 'index.html');

@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { sendDocsFile } from './send-docs-file.ts';
+import { sendSiteFile } from './send-site-file.ts';
 
 export const getDocsFile: Handler<'getDocsFile'> = (request, reply) =>
-  sendDocsFile(request, reply, request.path.file);
+  sendSiteFile(request, reply, 'docs', request.path.file);

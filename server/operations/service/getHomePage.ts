@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { sendDocsFile } from './send-docs-file.ts';
+import { sendSiteFile } from './send-site-file.ts';
 
 export const getHomePage: Handler<'getHomePage'> = (request, reply) =>
-  sendDocsFile(request, reply, 'home.html');
+  sendSiteFile(request, reply, 'docs', 'home.html');

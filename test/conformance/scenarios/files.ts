@@ -55,14 +55,19 @@ export const fileScenarios: Partial<Record<OperationId, (context: RunContext) =>
     })),
   getDocsFile: () =>
     [
-      ['index.html', 'text/html'],
-      ['site.css', 'text/css'],
-      ['scalar.js', 'text/javascript'],
-      ['asyncapi.json', 'application/json'],
-    ].map(([file = '', mediaType = '']) => ({
-      name: `200 ${mediaType}`,
-      status: 200,
-      mediaType,
-      variation: { path: { file } },
+      ['index.html', 'text/html', 200],
+      ['reference.css', 'text/css', 200],
+      ['scalar.js', 'text/javascript', 200],
+      ['quick-start.md', 'text/markdown', 200],
+      ['llms.txt', 'text/plain', 200],
+      ['favicon.svg', 'image/svg+xml', 200],
+      ['social-card.png', 'image/png', 200],
+      ['asyncapi.json', 'application/json', 200],
+      ['nothing', 'text/html', 404],
+    ].map(([file = '', mediaType = '', status = 0]) => ({
+      name: `${status} ${mediaType}`,
+      status: Number(status),
+      mediaType: String(mediaType),
+      variation: { path: { file: String(file) }, headers: { accept: String(mediaType) } },
     })),
 };

@@ -12,7 +12,7 @@ export interface Scenario {
   name: string;
   /** Allowed statuses. */
   status: number | readonly number[];
-  /** Expected media type of a successful response. */
+  /** Expected media type. An error with one is a page, without the fields of an error. */
   mediaType?: string;
   /** Expected content of an error. */
   expected?: ExpectedError;
@@ -66,7 +66,7 @@ async function scenarioProblems(
   response: HttpResponse,
 ): Promise<string[]> {
   const statuses = typeof status === 'number' ? [status] : status;
-  if (statuses.every((one) => one >= 400)) {
+  if (statuses.every((one) => one >= 400) && mediaType === undefined) {
     const problems = expectedErrorProblems(response, statuses, expected);
     return problems.length > 0 || verify === undefined ? problems : [...(await verify(response))];
   }

@@ -20,9 +20,13 @@ const signatures: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/webp': (bytes) => startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
   'text/csv': (bytes) => /^[a-z_]+(,[a-z_]+)+\r\n([^]*\r\n)?$/.test(bytes.toString('utf8')),
   'model/gltf-binary': startsWith('glTF'),
-  'text/html': startsWith('<!doctype html>'),
+  'text/html': (bytes) => /^<!doctype html>/i.test(bytes.toString('latin1', 0, 20)),
   'text/css': startsWith(':root'),
-  'text/javascript': (bytes) => startsWith("'use strict'")(bytes) || startsWith('(function')(bytes),
+  'text/markdown': startsWith('# '),
+  'text/plain': startsWith('# '),
+  'image/svg+xml': startsWith('<svg'),
+  'text/javascript': (bytes) =>
+    /^('use strict'|\(function|(import|const|var|let)\b)/.test(bytes.toString('latin1', 0, 20)),
   // A file of unknown type can start with any byte.
   'application/octet-stream': (bytes) => bytes.length > 0,
 };

@@ -6,7 +6,7 @@ describeOperation('getHomePage', {
     test('200 a page with a link to the documentation, without a key', async () => {
       const response = await call({ headers: { authorization: undefined } });
       expect(response.status).toBe(200);
-      expect(response.body.toString()).toContain('href="docs/index.html"');
+      expect(response.body.toString()).toContain('href="/docs/"');
     });
   },
 });

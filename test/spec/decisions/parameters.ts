@@ -20,7 +20,7 @@ export const parameters: Limits = {
   'parameters/IdempotencyKey': { maxLength: 255, minLength: 1 },
   'parameters/TaskId': { maxLength: 128, minLength: 1 },
   'parameters/FileToken': { maxLength: 12_288, minLength: 1 },
-  'parameters/DocsFileName': { maxLength: 64, minLength: 1 },
+  'parameters/SiteFilePath': { maxLength: 200, minLength: 1 },
   'parameters/FileName': { maxLength: 64, minLength: 1 },
   'parameters/NativeAsync': { enum: ['enable'] },
   'parameters/AssetId': { maxLength: 128, minLength: 1 },

@@ -150,7 +150,7 @@ test('a superseded run returns nothing, and the next run reports both changes', 
   expect(await loop.run(['openapi/paths/song.yaml'], () => true)).toBeUndefined();
   const { changes, written } = await save('openapi/guides/1-start.md', '# Start\n\nBegin elsewhere.\n');
   expect(changes).toEqual(['operation getSong: summary "Another song." -> "Yet another song."']);
-  expect(written).toEqual(expect.arrayContaining(['docs/start.html', 'openapi.json']));
+  expect(written).toContain('openapi.json');
 });
 
 test('saved code and its dependents are type-checked', async () => {
