@@ -1,5 +1,6 @@
 import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readText } from './input-hash.ts';
 import type { SitePages } from './pages.ts';
 import { referenceScript } from './reference-script.ts';
 
@@ -68,7 +69,3 @@ export function plainMarkdown(markdown: string): string {
     .replace(/ \{#[\w.-]+\}$/gm, '')
     .replaceAll(homeMarker, '/');
 }
-
-/** Returns the stored hash of a build. Undefined without one. */
-export const readText = (file: string): Promise<string | undefined> =>
-  readFile(file, 'utf8').catch(() => undefined);

@@ -1,10 +1,19 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assemble, createWorkFolder, plainMarkdown, readText } from './assemble.ts';
+import { assemble, createWorkFolder, plainMarkdown } from './assemble.ts';
+import { hashInputs, readText } from './input-hash.ts';
 import { llmsText } from './llms.ts';
 import { readDocsSources, renderPages, type SitePages } from './pages.ts';
 import { socialCard } from './social-card.ts';
+
+/** What the site is built from, in addition to the pages. */
+const builderFiles = [
+  'openapi/tools/docs',
+  'openapi/guides/drawings',
+  'client/console/tokens.css',
+  'node_modules/vitepress/package.json',
+  'node_modules/@scalar/fastify-api-reference/package.json',
+];
 
 /**
  * Builds the documentation into `generated/site/docs/`. Returns false if the inputs have not changed since the last build.
@@ -13,7 +22,7 @@ import { socialCard } from './social-card.ts';
 export async function buildDocs(root: string): Promise<boolean> {
   const target = join(root, 'generated/site');
   const site = await renderPages(root, await readDocsSources(root));
-  const inputs = await hashInputs(root, site);
+  const inputs = await hashInputs(root, JSON.stringify([[...site.pages], site.sidebar]), builderFiles);
   if ((await readText(join(target, 'docs.sha256'))) === inputs) return false;
   await mkdir(target, { recursive: true });
   const folder = await createWorkFolder();
@@ -59,25 +68,4 @@ async function addMarkdown(output: string, site: SitePages): Promise<void> {
   }
   await writeFile(join(output, 'docs/llms.txt'), llmsText(site));
   await writeFile(join(output, 'docs/social-card.png'), await socialCard());
-}
-
-/** Hashes the pages, and the files and packages from which they are built. */
-async function hashInputs(root: string, site: SitePages): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([[...site.pages], site.sidebar]));
-  const folders = [import.meta.dirname, join(root, 'openapi/guides/drawings')];
-  const files = (await Promise.all(folders.map(filesBelow))).flat();
-  const packages = ['vitepress', '@scalar/fastify-api-reference'].map((name) =>
-    join(root, 'node_modules', name, 'package.json'),
-  );
-  for (const file of [...files, join(root, 'client/console/tokens.css'), ...packages])
-    hash.update(file.slice(root.length)).update((await readText(file)) ?? '');
-  return hash.digest('hex');
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .sort();
 }

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { buildConsole } from './build-console.ts';
 import { buildDocs } from './build-docs.ts';
 
 const usage = `npm run build
 
-Builds the documentation into generated/site/docs/, which the gateway serves at /docs. Skips it if nothing has changed.
+Builds the documentation and the console into generated/site/, which the gateway serves at /docs and /console. Skips a part
+if nothing has changed.
 
-  --if-installed  does nothing if the packages that build the documentation are not installed`;
+  --if-installed  does nothing if the packages that build them are not installed`;
 
 const { values } = parseArgs({
   options: {
@@ -20,10 +22,14 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 if (values.help) console.log(usage);
 else if (values['if-installed'] && !(await isInstalled()))
-  console.log('The documentation is not built, because its packages are not installed.');
+  console.log('The documentation and the console are not built, because their packages are not installed.');
 else {
-  const isNew = await buildDocs(root);
-  console.log(`generated/site/docs is ${isNew ? 'built' : 'up to date'}`);
+  report('docs', await buildDocs(root));
+  report('console', await buildConsole(root));
+}
+
+function report(site: string, isNew: boolean): void {
+  console.log(`generated/site/${site} is ${isNew ? 'built' : 'up to date'}`);
 }
 
 /** Whether VitePress and its native parts can be loaded. Installations without optional packages lack these parts. */

@@ -9,6 +9,7 @@ import { errorsMarkdown } from './errors-page.ts';
 import { type Guide, readGuides, withoutComments } from './guides.ts';
 import { prose } from './markdown-text.ts';
 import { type MenuEntry, sidebarOf } from './menu.ts';
+import { modelPages } from './model-pages.ts';
 import { homeMarkdown, overviewMarkdown, referenceMarkdown } from './overview-pages.ts';
 import { workflowsMarkdown } from './workflows.ts';
 
@@ -43,7 +44,7 @@ export async function readDocsSources(root: string): Promise<DocsSources> {
 
 /** Renders all pages as Markdown. */
 export async function renderPages(root: string, sources: DocsSources): Promise<SitePages> {
-  const { openapi, errors, guides } = sources;
+  const { openapi, asyncapi, errors, models, guides } = sources;
   const optional = (name: string) => readFile(join(root, name), 'utf8').catch(() => undefined);
   const [decisions, changelog, dates] = await Promise.all([
     optional('generated/decisions.md'),
@@ -71,6 +72,8 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
       { text: 'Changelog', link: '/docs/changelog' },
     ],
   });
+  for (const [path, markdown] of modelPages({ models, openapi, asyncapi }))
+    pages.set(`docs/${path}`, markdown);
   pages.set('index', homeMarkdown);
   pages.set('docs/index', overviewMarkdown(guides));
   return { pages, sidebar };
