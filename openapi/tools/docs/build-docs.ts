@@ -6,7 +6,7 @@ import { llmsText } from './llms.ts';
 import { readDocsSources, renderPages, type SitePages } from './pages.ts';
 import { socialCard } from './social-card.ts';
 
-/** What the site is built from, in addition to the pages. */
+/** Files that the site is built from, in addition to the pages. */
 const builderFiles = [
   'openapi/tools/docs',
   'openapi/guides/drawings',
