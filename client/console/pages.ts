@@ -1,6 +1,7 @@
 import {
   Activity,
   AudioLines,
+  ChartColumn,
   Clapperboard,
   FileCheck,
   House,
@@ -105,6 +106,15 @@ export const pages: readonly Page[] = [
     summary: 'Calls and tasks, live.',
     keywords: 'log requests history tasks timeline callbacks deliveries cancel',
     load: () => import('./activity/activity-page.tsx'),
+  },
+  {
+    path: 'usage',
+    title: 'Usage',
+    group: 'Monitor',
+    icon: ChartColumn,
+    summary: 'Calls, quota and failures over time.',
+    keywords: 'figures charts statistics cost balance quota latency errors',
+    load: () => import('./usage/usage-page.tsx'),
   },
   {
     path: 'keys',

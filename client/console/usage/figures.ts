@@ -1,0 +1,146 @@
+import type { Figures, FiguresQuery, Unigate, Usage, UsageQuery } from '../../index.ts';
+
+export type FigureItem = Figures['items'][number] & Usage['items'][number];
+type OwnDimension = NonNullable<UsageQuery['by']>[number];
+type AdminDimension = NonNullable<FiguresQuery['by']>[number];
+export type Dimension = OwnDimension | AdminDimension;
+
+/** Figures of the signed-in key, or of all users. */
+export interface Report {
+  items: readonly FigureItem[];
+  sum: Figures['sum'];
+}
+
+/** Dimensions by which the figures of the signed-in key can be grouped. */
+export const ownGroups = ['model', 'key', 'operation'] as const satisfies OwnDimension[];
+/** Dimensions by which the figures of all users can be grouped. */
+export const adminGroups = [
+  'model',
+  'user',
+  'key',
+  'channel',
+  'operation',
+] as const satisfies AdminDimension[];
+export type Group = (typeof ownGroups | typeof adminGroups)[number];
+
+export type Bucket = 'hour' | 'day';
+
+const bucketSeconds: Readonly<Record<Bucket, number>> = { hour: 3_600, day: 86_400 };
+
+/** A range until now, in buckets of an hour or a day (UTC). */
+export interface Range {
+  label: string;
+  bucket: Bucket;
+  /** Number of buckets, of which the last one is incomplete. */
+  count: number;
+}
+
+export const ranges: readonly Range[] = [
+  { label: 'Last 24 hours', bucket: 'hour', count: 24 },
+  { label: 'Last 3 days', bucket: 'hour', count: 72 },
+  { label: 'Last 7 days', bucket: 'day', count: 7 },
+  { label: 'Last 30 days', bucket: 'day', count: 30 },
+  { label: 'Last 90 days', bucket: 'day', count: 90 },
+];
+
+/** Returns the starts of the buckets of a range. Unix times in seconds. */
+export function timesOf({ bucket, count }: Range, nowMs: number): number[] {
+  const size = bucketSeconds[bucket];
+  const last = Math.floor(nowMs / 1_000 / size) * size;
+  return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * size);
+}
+
+/** Something that the chart can show. */
+export interface Metric {
+  name: string;
+  /** Unit of the axis. */
+  unit: string;
+  valueOf: (item: FigureItem) => number;
+}
+
+/** Returns the metrics of a result: calls, quota, failures, and each unit that occurs in it. */
+export function metricsOf(figures: Report): Metric[] {
+  return [
+    { name: 'Quota', unit: 'quota', valueOf: ({ quota }) => quota },
+    { name: 'Calls', unit: 'calls', valueOf: ({ requests }) => requests },
+    { name: 'Failures', unit: 'calls', valueOf: ({ errors }) => errors },
+    ...Object.keys(figures.sum.units).map((unit) => ({
+      name: `${unit[0]?.toUpperCase() ?? ''}${unit.slice(1)}`,
+      unit,
+      valueOf: ({ units }: FigureItem) => units[unit] ?? 0,
+    })),
+  ];
+}
+
+/** Names of keys or users by id, for groups that have ids. */
+export type Names = ReadonlyMap<number, string>;
+
+const maxNames = 1_000;
+
+/** Loads the names of the keys or users of a grouping. */
+export async function namesOf(
+  client: Unigate,
+  group: Group,
+  showsAll: boolean,
+  signal: AbortSignal,
+): Promise<Names> {
+  if (group !== 'key' && group !== 'user') return new Map();
+  const query = { page_size: maxNames };
+  const list =
+    group === 'user'
+      ? client.admin.users.list(query, { signal })
+      : showsAll
+        ? client.admin.tokens.list(query, { signal })
+        : client.tokens.list(query, { signal });
+  const { items }: { items: readonly { id: number; name: string }[] } = await list;
+  return new Map(items.map(({ id, name }) => [id, name]));
+}
+
+/** Returns the name of the group of an item. */
+export function nameOf(item: FigureItem, group: Group, names: Names): string {
+  if (group === 'key' || group === 'user') {
+    const id = (group === 'key' ? item.token_id : item.user_id) ?? 0;
+    const name = names.get(id);
+    return name === undefined ? `${group} ${id}` : `${name} (${id})`;
+  }
+  return item[group] || '(none)';
+}
+
+/** A part of the bars of a chart. */
+export interface Stack {
+  name: string;
+  /** One value per bucket. */
+  values: number[];
+  total: number;
+}
+
+/** Number of parts, each with a color of its own. Smaller groups are combined. */
+const maxStacks = 5;
+
+/** Groups figures by a dimension, the largest group first. */
+export function stacksOf(
+  items: readonly FigureItem[],
+  times: readonly number[],
+  {
+    bucket,
+    metric,
+    nameOfItem,
+  }: { bucket: Bucket; metric: Metric; nameOfItem: (item: FigureItem) => string },
+): Stack[] {
+  const indexes = new Map(times.map((time, index) => [time, index]));
+  const stacks = [...Map.groupBy(items, nameOfItem)].map(([name, ofGroup]) => {
+    const values = times.map(() => 0);
+    for (const item of ofGroup) {
+      const index = indexes.get(item[bucket] ?? -1);
+      if (index !== undefined) values[index] = (values[index] ?? 0) + metric.valueOf(item);
+    }
+    return { name, values, total: sum(values) };
+  });
+  const sorted = stacks.filter(({ total }) => total > 0).sort((left, right) => right.total - left.total);
+  if (sorted.length <= maxStacks) return sorted;
+  const rest = sorted.slice(maxStacks - 1);
+  const values = times.map((_, index) => sum(rest.map((stack) => stack.values[index] ?? 0)));
+  return [...sorted.slice(0, maxStacks - 1), { name: `${rest.length} others`, values, total: sum(values) }];
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

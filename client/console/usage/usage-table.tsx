@@ -1,0 +1,63 @@
+import type { Figures } from '../../index.ts';
+import { formatCount, formatDuration, formatNumber } from '../parts/numbers.tsx';
+import type { FigureItem } from './figures.ts';
+
+interface UsageTableProps {
+  /** Heading of the first column. */
+  heading: string;
+  items: readonly FigureItem[];
+  sum: Figures['sum'];
+  nameOf: (item: FigureItem) => string;
+}
+
+/** The figures as numbers, with their sum. */
+export function UsageTable({ heading, items, sum, nameOf }: UsageTableProps) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={`Figures by ${heading.toLowerCase()}`}>
+      <table class="table">
+        <thead>
+          <tr>
+            <th>{heading}</th>
+            <th class="number">Calls</th>
+            <th class="number">Failures</th>
+            <th class="number">Quota</th>
+            <th class="number">Refunded</th>
+            <th>Units</th>
+            <th class="number">Median</th>
+            <th class="number">95th percentile</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <Line key={nameOf(item)} name={nameOf(item)} figures={item} />
+          ))}
+        </tbody>
+        <tfoot>
+          <Line name="Total" figures={sum} />
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+function Line({ name, figures }: { name: string; figures: Figures['sum'] }) {
+  const { requests, errors, quota, refunded, units, latency } = figures;
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="number">{formatCount(requests)}</td>
+      <td class="number">
+        {errors === 0 ? '0' : `${formatCount(errors)} (${formatNumber((errors / requests) * 100)} %)`}
+      </td>
+      <td class="number">{formatCount(quota)}</td>
+      <td class="number">{formatCount(refunded)}</td>
+      <td class="numeric">
+        {Object.entries(units)
+          .map(([unit, value]) => `${formatNumber(value)} ${unit}`)
+          .join(', ')}
+      </td>
+      <td class="number">{formatDuration(latency.p50_ms)}</td>
+      <td class="number">{formatDuration(latency.p95_ms)}</td>
+    </tr>
+  );
+}
