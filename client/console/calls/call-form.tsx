@@ -15,12 +15,14 @@ interface CallFormProps {
   run: Run<unknown>;
   /** Text of the button. */
   label: string;
+  /** Whether the page shows the progress of a task, with its own button to stop. */
+  hasTask?: boolean;
   onSubmit: () => Promise<void>;
   children: ComponentChildren;
 }
 
 /** The form of a call. Its button, Ctrl+Enter and Cmd+Enter start the call; while it runs, it can be stopped. */
-export function CallForm({ run, label, onSubmit, children }: CallFormProps) {
+export function CallForm({ run, label, hasTask, onSubmit, children }: CallFormProps) {
   const element = useRef<HTMLFormElement>(null);
   const state = run.state.value;
   const isRunning = state.status === 'running';
@@ -44,16 +46,15 @@ export function CallForm({ run, label, onSubmit, children }: CallFormProps) {
         <Button submit variant="primary" busy={isRunning}>
           {label}
         </Button>
-        {isRunning ? (
+        {isRunning && !hasTask && (
           <>
             <Button icon={Square} onClick={() => run.stop()}>
               Stop
             </Button>
             <Elapsed since={state.startedAt} />
           </>
-        ) : (
-          <span class="field-hint">Ctrl Enter</span>
         )}
+        {!isRunning && <span class="field-hint">Ctrl Enter</span>}
       </div>
       <p class="visually-hidden" role="status">
         {isRunning ? 'The call is running.' : state.status === 'done' ? 'The call is complete.' : ''}

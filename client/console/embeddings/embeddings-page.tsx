@@ -113,7 +113,9 @@ function Comparison({ texts, reply, elapsedMs }: Result & { elapsedMs: number })
           <span>{formatDuration(elapsedMs)}</span>
           {requestId && <Cost requestId={requestId} />}
         </p>
-        <CopyButton text={JSON.stringify(reply.data)} label="Copy all vectors as JSON" />
+        <CopyButton text={JSON.stringify(reply.data)} label="Copy all vectors as JSON">
+          Copy JSON
+        </CopyButton>
       </div>
       <HeatMap
         items={items}

@@ -3,6 +3,7 @@ import { ArrowUp, ImagePlus, Square, X } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import type { Attachments } from './attachments.ts';
+import { focusIfLost } from './focus.ts';
 import { BlockImage } from './image.tsx';
 
 interface ComposerProps {
@@ -23,6 +24,7 @@ export function Composer({ text, attachments, isStreaming, onInput, onSend, onSt
     if (area.current === null) return;
     area.current.style.height = 'auto';
     area.current.style.height = `${area.current.scrollHeight + 2}px`;
+    focusIfLost(area.current);
   }, [text]);
   const add = (files: FileList | undefined) => void attachments.add([...(files ?? [])]);
   const isEmpty = text.trim() === '' && attachments.files.value.length === 0;

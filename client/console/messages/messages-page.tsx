@@ -126,10 +126,8 @@ export default function MessagesPage() {
             />
           )}
           <div class="row-between chat-foot">
-            <span class="field-hint numeric" aria-live="polite">
-              {tokens === undefined
-                ? 'Enter sends, Shift+Enter starts a line.'
-                : `${formatCount(tokens)} input tokens`}
+            <span class="field-hint numeric">
+              {tokens === undefined ? 'Enter sends the message.' : `${formatCount(tokens)} input tokens`}
             </span>
             <Button
               small

@@ -6,7 +6,7 @@ import { useClient } from '../session/session.ts';
 /** Time without changes after which the tokens are counted. */
 const delayMs = 500;
 
-/** Returns the input tokens of the next request. Undefined while unknown. */
+/** Returns the input tokens of the next request. Undefined until they are counted for the first time. */
 export function useTokenCount(request: MessageRequest, isPaused: boolean): number | undefined {
   const client = useClient();
   const count = useSignal<number | undefined>(undefined);
@@ -14,8 +14,10 @@ export function useTokenCount(request: MessageRequest, isPaused: boolean): numbe
   const prompt = { model, messages, system, tools, tool_choice, thinking };
   useEffect(() => {
     if (isPaused) return undefined;
-    count.value = undefined;
-    if (messages.length === 0) return undefined;
+    if (messages.length === 0) {
+      count.value = undefined;
+      return undefined;
+    }
     const abort = new AbortController();
     const timer = setTimeout(() => {
       // A prompt that cannot be counted is reported when it is sent.

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { ArrowUp } from 'lucide';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { components } from '../../index.ts';
 import { Button } from '../parts/button.tsx';
 import type { InputBlock } from './conversation.ts';
+import { focusIfLost } from './focus.ts';
 
 type ToolUse = components['schemas']['ToolUseBlock'];
 
@@ -15,6 +16,8 @@ interface ToolResultsProps {
 /** The results of the tools that the model called. */
 export function ToolResults({ uses, onSend }: ToolResultsProps) {
   const results = useSignal<Readonly<Record<string, { content: string; isError: boolean }>>>({});
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => focusIfLost(element.current?.querySelector('textarea') ?? null), []);
   const resultOf = (id: string) => results.value[id] ?? { content: '', isError: false };
   const send = () =>
     onSend(
@@ -25,6 +28,7 @@ export function ToolResults({ uses, onSend }: ToolResultsProps) {
     );
   return (
     <form
+      ref={element}
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();

@@ -62,7 +62,6 @@ export default function MusicPage() {
                 form.set('continue_clip_id', id);
                 // Rounded down, because a continuation cannot start after the end.
                 form.set('continue_at', duration ? Math.floor(duration) : undefined);
-                scrollTo({ top: 0 });
               }}
             />
           ))}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { CallForm } from '../calls/call-form.tsx';
 import type { Run } from '../calls/run.ts';
 import { Field } from '../contract/field.tsx';
@@ -19,7 +20,7 @@ const sliders = 'metadata.control_sliders';
 /** The description of a song. */
 export function SongForm({ form, mode, run, onMode, onSubmit }: SongFormProps) {
   return (
-    <CallForm run={run} label="Create songs" onSubmit={onSubmit}>
+    <CallForm run={run} label="Create songs" hasTask onSubmit={onSubmit}>
       <Tabs label="Mode" names={modes} selected={mode} onSelect={(name) => onMode(name as Mode)}>
         <div class="fields song-mode">
           {mode === 'Description' ? (
@@ -93,9 +94,15 @@ function Instrumental({ form }: { form: Form }) {
 }
 
 function Continuation({ form }: { form: Form }) {
-  const isContinuation = form.get('continue_clip_id') !== undefined;
+  const element = useRef<HTMLDetailsElement>(null);
+  const clipId = form.get('continue_clip_id');
+  useEffect(() => {
+    // The button of a song set the id. The position is the next thing to choose.
+    if (clipId !== undefined && !element.current?.contains(document.activeElement))
+      element.current?.querySelector<HTMLElement>('input[type="number"]')?.focus();
+  }, [clipId]);
   return (
-    <details open={isContinuation}>
+    <details ref={element} open={clipId !== undefined}>
       <summary>Continue a song</summary>
       <div class="fields">
         <Field

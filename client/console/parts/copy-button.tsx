@@ -1,11 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { Check, Copy } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 
 /** Time for which the button confirms the copy. */
 const confirmationMs = 1_500;
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+interface CopyButtonProps {
+  text: string;
+  /** Accessible name. */
+  label?: string;
+  /** Visible text beside the icon. */
+  children?: ComponentChildren;
+}
+
+export function CopyButton({ text, label = 'Copy', children }: CopyButtonProps) {
   const isCopied = useSignal(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -21,6 +30,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       icon={isCopied.value ? Check : Copy}
       label={isCopied.value ? 'Copied' : label}
       onClick={() => void copy()}
-    />
+    >
+      {children}
+    </Button>
   );
 }
