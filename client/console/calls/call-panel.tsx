@@ -22,7 +22,7 @@ export function CallPanel({ samples }: { samples: Samples }) {
           localStorage.setItem(storageKey, name);
         }}
       >
-        <Code text={code} />
+        <Code text={code} label={`${selected} code`} />
       </Tabs>
     </section>
   );

@@ -11,6 +11,8 @@ import type { TaskRun, TaskView } from './task-run.ts';
 
 interface TaskProgressProps {
   run: TaskRun<unknown>;
+  /** Accessible name, for a page with several tasks. */
+  label?: string;
   /** Cancels the task at the provider, where its format allows it. */
   onCancel?: ((id: string) => Promise<unknown>) | undefined;
   /** Whether a form already shows the error of the run. */
@@ -18,14 +20,14 @@ interface TaskProgressProps {
 }
 
 /** The state of a task: status, percent, elapsed time and ids, then its cost or its error. Empty before the first task. */
-export function TaskProgress({ run, onCancel, hideError }: TaskProgressProps) {
+export function TaskProgress({ run, label = 'Task', onCancel, hideError }: TaskProgressProps) {
   const view = run.view.value;
   const state = run.state.value;
   if (view === undefined) return null;
   if (state.status === 'failed' && view.id === undefined)
     return hideError ? null : <ErrorNotice error={state.error} />;
   return (
-    <section class="task" aria-label="Task">
+    <section class="task" aria-label={label}>
       <div class="row-between">
         <p class="row" aria-live="polite">
           <StatusBadge view={view} status={state.status} />

@@ -113,7 +113,7 @@ function Comparison({ texts, reply, elapsedMs }: Result & { elapsedMs: number })
           <span>{formatDuration(elapsedMs)}</span>
           {requestId && <Cost requestId={requestId} />}
         </p>
-        <CopyButton text={JSON.stringify(reply.data)} label="Copy all vectors as JSON">
+        <CopyButton text={JSON.stringify(reply.data)} label="Copy JSON of all vectors">
           Copy JSON
         </CopyButton>
       </div>

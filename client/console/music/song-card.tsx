@@ -57,7 +57,7 @@ export function SongCard({ song, version, onContinue }: SongCardProps) {
         <>
           <AudioPlayer source={audio} label={label} fileName={`${fileNameOf(title)}.mp3`} words={words} />
           {words.length === 0 && hasLyrics && (
-            <p class="timed-words" tabIndex={0} role="region" aria-label="Lyrics">
+            <p class="timed-words" tabIndex={0} role="region" aria-label={`Lyrics of ${label}`}>
               {metadata.prompt}
             </p>
           )}
@@ -88,9 +88,13 @@ export function SongCard({ song, version, onContinue }: SongCardProps) {
             </Button>
           </div>
           {wav.state.value.status === 'failed' && <ErrorNotice error={wav.state.value.error} />}
-          <TaskProgress run={stems} />
+          <TaskProgress run={stems} label={`Stems of ${label}`} />
           {stemState.status === 'done' && (
-            <StemMixer key={stemState.result.task_id} stems={stemState.result.data} />
+            <StemMixer
+              key={stemState.result.task_id}
+              label={`Mixer of ${label}`}
+              stems={stemState.result.data}
+            />
           )}
         </>
       )}

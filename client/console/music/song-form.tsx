@@ -97,7 +97,7 @@ function Continuation({ form }: { form: Form }) {
   const element = useRef<HTMLDetailsElement>(null);
   const clipId = form.get('continue_clip_id');
   useEffect(() => {
-    // The button of a song set the id. The position is the next thing to choose.
+    // The button of a song set the id. The position is the next choice.
     if (clipId !== undefined && !element.current?.contains(document.activeElement))
       element.current?.querySelector<HTMLElement>('input[type="number"]')?.focus();
   }, [clipId]);

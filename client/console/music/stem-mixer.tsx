@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { type Fader, Mixer } from './mixer.ts';
 
 /** The stems of a song, played together, each with a fader. */
-export function StemMixer({ stems }: { stems: readonly Song[] }) {
+export function StemMixer({ stems, label }: { stems: readonly Song[]; label: string }) {
   const list = useRef<HTMLUListElement>(null);
   const playable = stems.filter(({ audio_url: url }) => url !== '');
   const mixer = useMemo(() => new Mixer(playable.length), []);
@@ -15,7 +15,7 @@ export function StemMixer({ stems }: { stems: readonly Song[] }) {
   const { playback } = mixer;
   const isPlaying = playback.isPlaying.value;
   return (
-    <section class="stems" aria-label="Stems">
+    <section class="stems" aria-label={label}>
       <div class="stems-transport">
         <Button
           variant="primary"

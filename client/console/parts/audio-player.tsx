@@ -79,7 +79,9 @@ export function AudioPlayer({ source, label, fileName, words, autoPlay, onDurati
           The browser cannot play this file. Download it instead.
         </p>
       )}
-      {words && words.length > 0 && <TimedWords words={words} playback={playback} />}
+      {words && words.length > 0 && (
+        <TimedWords words={words} playback={playback} label={`Text of ${label}`} />
+      )}
     </div>
   );
 }

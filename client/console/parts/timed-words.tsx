@@ -11,8 +11,15 @@ export interface TimedWord {
   endSeconds: number;
 }
 
+interface TimedWordsProps {
+  words: readonly TimedWord[];
+  playback: Playback;
+  /** Accessible name of the text. */
+  label: string;
+}
+
 /** A text whose current word is highlighted. A click on a word plays from there; the timeline does so by keyboard. */
-export function TimedWords({ words, playback }: { words: readonly TimedWord[]; playback: Playback }) {
+export function TimedWords({ words, playback, label }: TimedWordsProps) {
   const active = useComputed(() => {
     const { value: seconds } = playback.seconds;
     return words.findIndex(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
@@ -29,7 +36,7 @@ export function TimedWords({ words, playback }: { words: readonly TimedWord[]; p
     void playback.play();
   };
   return (
-    <p ref={element} class="timed-words" tabIndex={0} role="region" aria-label="Text with times">
+    <p ref={element} class="timed-words" tabIndex={0} role="region" aria-label={label}>
       {words.map((word, index) => {
         const end = word.text.trimEnd();
         return (
