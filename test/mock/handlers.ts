@@ -128,7 +128,7 @@ async function createSpeech(exchange: MockExchange): Promise<void> {
   const input = speechInput(body);
   const model = findModel(body.model);
   const native = toNative(model, input);
-  const settings = speechSettings(model, native.format, native.body.input as JsonObject);
+  const settings = speechSettings(model, native.body.input as JsonObject, input.streaming !== 'no');
   if (input.streaming === 'events') return sendSpeechEvents(exchange, model, settings);
   response.setHeader('content-type', mediaTypeOf(settings.format));
   if (input.streaming === 'no') return void response.end(await sampleFile(settings));
@@ -159,7 +159,7 @@ async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   const model = findModel(text(body.model));
   const input = isObject(body.input) ? body.input : {};
   const isStream = String(request.headers['x-native-sse']).toLowerCase() === 'enable';
-  const settings = speechSettings(model, nativeFormat(model, input, isStream), input);
+  const settings = speechSettings(model, input, isStream);
   if (isStream) return sendSpeechEvents(exchange, model, settings);
   const url = `${base}${mediaPath}/${sampleFileName(settings)}`;
   if (model.family === 'beta') {
@@ -173,17 +173,6 @@ async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   const expires = Math.floor(Date.now() / 1000) + 24 * 60 * 60;
   const audio = { data: '', url, id: `audio_${crypto.randomUUID()}`, expires_at: expires };
   response.json(withOutput(example, { audio }));
-}
-
-/** Returns the format of native speech. Alpha models have no choice. */
-function nativeFormat(
-  { family, protocols }: CatalogueModel,
-  input: JsonObject,
-  isStream: boolean,
-): AudioFormat {
-  if (family !== 'beta' && protocols.includes('multimodal')) return isStream ? 'pcm' : 'wav';
-  const { format = 'mp3' } = family === 'beta' && isObject(input.audio_setting) ? input.audio_setting : input;
-  return format as AudioFormat;
 }
 
 /** Sends native events. The file of an alpha model is a WAV file. */

@@ -30,6 +30,7 @@ async function post(target: 'mock' | 'gateway', path: string, body: object) {
 }
 
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' };
+const beta = { model: 'beta/speech-2.8-hd', voice: 'beta_female_calm' };
 const native = { model: 'alpha3-tts-flash', input: { text: 'Hello.', voice: 'Aria' } };
 const video = { prompt: 'A boat.' };
 const eta = 'eta-imagine-video';
@@ -63,6 +64,23 @@ describe('the mock rejects a request like the gateway', () => {
       400,
     ],
     ['a sample rate', '/v1/audio/speech', { ...speech, extra_body: { input: { sample_rate: 8000 } } }, 400],
+    [
+      'a sample rate that only the provider knows',
+      '/v1/audio/speech',
+      {
+        ...speech,
+        model: 'voxa-v3-flash',
+        voice: 'voxanna',
+        extra_body: { input: { sample_rate: 12_345 } },
+      },
+      400,
+    ],
+    [
+      'a bit rate that only the provider knows',
+      '/v1/audio/speech',
+      { ...speech, ...beta, extra_body: { input: { audio_setting: { bitrate: 1 } } } },
+      400,
+    ],
     [
       'a system voice of a cloning model',
       '/v1/audio/speech',

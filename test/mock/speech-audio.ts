@@ -1,32 +1,27 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
-import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import type { JsonObject } from '../../openapi/tools/document.ts';
+import { ProviderFailure } from '../../server/lib/failure.ts';
+import { NativeError } from '../../server/sandbox/http/native-error.ts';
+import { alphaAudio, readBetaAudio, readSynthesisAudio } from '../../server/sandbox/native/audio-settings.ts';
+import { Parameters } from '../../server/sandbox/native/parameters.ts';
 import type { AudioFormat, AudioSettings } from '../../server/sandbox/speech/commands.ts';
 
-/** Alpha models have this rate only. */
-const alphaRate = 24_000;
+type Model = Pick<CatalogueModel, 'family' | 'protocols'>;
 
-/** Returns the audio settings of native speech input, with the defaults of the model. The input must be valid. */
-export function speechSettings(
-  { family, protocols }: Pick<CatalogueModel, 'family' | 'protocols'>,
-  format: AudioFormat,
-  input: JsonObject,
-): AudioSettings {
-  if (family === 'beta') {
-    const { sample_rate, bitrate, channel } = isObject(input.audio_setting) ? input.audio_setting : {};
-    return {
-      format,
-      sampleRate: numberOr(32_000, sample_rate),
-      channels: channel === 2 ? 2 : 1,
-      bitRate: numberOr(128_000, bitrate),
-    };
+/** Reads the audio settings of native speech input. @throws ProviderFailure if the sandbox rejects them */
+export function speechSettings(model: Model, input: JsonObject, isStream: boolean): AudioSettings {
+  try {
+    return readSettings(model, new Parameters(input, 'input'), isStream);
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
+    throw new ProviderFailure(400, error.code, error.message);
   }
-  if (protocols.includes('multimodal')) return { format, sampleRate: alphaRate, channels: 1 };
-  const bitRate = format === 'opus' ? { bitRate: numberOr(32, input.bit_rate) * 1000 } : {};
-  return { format, sampleRate: numberOr(22_050, input.sample_rate), channels: 1, ...bitRate };
 }
 
-const numberOr = (standard: number, value: Json | undefined) =>
-  typeof value === 'number' ? value : standard;
+function readSettings({ family, protocols }: Model, input: Parameters, isStream: boolean): AudioSettings {
+  if (family === 'beta') return readBetaAudio(input);
+  return protocols.includes('multimodal') ? alphaAudio(isStream) : readSynthesisAudio(input);
+}
 
 const sampleName = /^speech-(mp3|wav|pcm|opus|flac)-(\d{4,5})-([12])-(\d{1,6})\.\w+$/;
 const extensions: Readonly<Partial<Record<AudioFormat, string>>> = { opus: 'ogg' };

@@ -1,4 +1,4 @@
-import type { Json } from '../document.ts';
+import { type Json, text } from '../document.ts';
 import type { Change } from './change.ts';
 import type { Difference } from './differences.ts';
 import { isSunsetDate, keysOf } from './places.ts';
@@ -40,7 +40,7 @@ export function wordsOf({ at, kind, property, before, after }: Difference, place
     return {
       rule: 'sunset-moved-later',
       severity: 'minor',
-      change: `The sunset date of ${nameOf(keys.slice(0, -2))} is now ${String(after)}, was ${String(before)}.`,
+      change: `The sunset date of ${nameOf(keys.slice(0, -2))} is now ${text(after)}, was ${text(before)}.`,
     };
   const owner = nameOf(keys.at(-1) === property ? keys.slice(0, -1) : keys);
   const to = after === undefined ? 'was removed' : `is now ${short(after)}`;

@@ -5,12 +5,11 @@ import type { Exchange } from '../http/exchange.ts';
 import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
 import { splitText } from '../sentences.ts';
+import { alphaAudio } from './audio-settings.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
 import { respondWithSpeech } from './speech-response.ts';
 import { readInstructions, readVoice } from './voice-fields.ts';
-
-const sampleRate = 24000;
 
 /**
  * Handles the alpha3 and legacy models. The response is a URL of a WAV file at 24 kHz, or PCM events with that URL in
@@ -28,7 +27,7 @@ export async function generateAlphaSpeech(
   const language = languageTypes[input.choice('language_type', Object.keys(languageTypes), 'Auto')];
   const prosody = readInstructions(input, model);
   const streaming = requestsEvents(exchange);
-  const audio = { format: streaming ? 'pcm' : 'wav', sampleRate, channels: 1 } as const;
+  const audio = alphaAudio(streaming);
   const speech = { text, sentences: splitText(text), timbre, language, prosody, audio };
   await respondWithSpeech(exchange, speech, alphaWriter(exchange, model.unit === 'tokens'), streaming);
 }

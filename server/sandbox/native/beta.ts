@@ -6,9 +6,9 @@ import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
 import { combineProsody, emotionProsody, neutralProsody } from '../prosody.ts';
 import { splitText } from '../sentences.ts';
-import type { AudioFormat, AudioSettings } from '../speech/commands.ts';
 import { findTriggers } from '../triggers.ts';
 import type { VoiceTimbre } from '../voices.ts';
+import { readBetaAudio } from './audio-settings.ts';
 import { cloneBetaVoice } from './beta-clone.ts';
 import { type BetaOptions, validateBetaOptions } from './beta-errors.ts';
 import { betaWriter, createErrorReply, sendReply } from './beta-reply.ts';
@@ -17,9 +17,6 @@ import type { SpeechRequest } from './speech.ts';
 import { respondWithSpeech } from './speech-response.ts';
 import { readVoice } from './voice-fields.ts';
 
-const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'flac', 'wav'];
-const sampleRates = [8000, 16000, 22050, 24000, 32000, 44100];
-const bitRates = [32_000, 64_000, 128_000, 256_000];
 const soundEffects = ['spacious_echo', 'auditorium_echo', 'lofi_telephone', 'robotic'];
 
 /** Handles the beta models: hex audio in `output.data.audio`, and engine errors as HTTP 200 with `base_resp`. */
@@ -35,7 +32,7 @@ export async function generateBetaSpeech(
     throw invalidParameter(`input.text must not be longer than ${limit} characters`);
   if (text.trim() === '') throw invalidParameter('input.text contains no text to speak');
 
-  const audio = readAudio(input);
+  const audio = readBetaAudio(input);
   const { timbre, speech: prosody } = readVoiceSetting(input, model, exchange.services.voices);
   const modify = input.object('voice_modify');
   const boost = input.string('language_boost');
@@ -68,17 +65,6 @@ export async function generateBetaSpeech(
   const error = requestedCode === undefined ? validateBetaOptions(options) : { code: requestedCode };
   if (error) return await sendReply(exchange, createErrorReply(exchange, error));
   await respondWithSpeech(exchange, request, betaWriter(exchange, request, options), options.streaming);
-}
-
-function readAudio(input: Parameters): AudioSettings {
-  const setting = input.object('audio_setting');
-  setting?.flag('force_cbr');
-  return {
-    format: setting?.choice('format', formats, 'mp3') ?? 'mp3',
-    sampleRate: setting?.choice('sample_rate', sampleRates, 32000) ?? 32000,
-    channels: (setting?.choice('channel', [1, 2], 1) ?? 1) === 2 ? 2 : 1,
-    bitRate: setting?.choice('bitrate', bitRates, 128_000) ?? 128_000,
-  };
 }
 
 function readVoiceSetting(input: Parameters, model: CatalogueModel, voices: CustomVoices) {

@@ -3,13 +3,12 @@ import type { Meter } from '../billing.ts';
 import type { CustomVoices } from '../custom-voices/custom-voices.ts';
 import type { Language } from '../language.ts';
 import { combineProsody, prosodyFromInstructions } from '../prosody.ts';
-import type { AudioFormat, Word } from '../speech/commands.ts';
+import type { Word } from '../speech/commands.ts';
+import { readSynthesisAudio } from './audio-settings.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechSettings } from './speech.ts';
 import { readVoice } from './voice-fields.ts';
 
-const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'wav', 'opus'];
-const sampleRates = [8000, 16000, 22050, 24000, 44100, 48000];
 const supportedHints: readonly Language[] = [
   'zh',
   'en',
@@ -41,8 +40,7 @@ export function readSynthesisOptions(
   voices: CustomVoices,
 ): SynthesisOptions {
   const timbre = readVoice(voices, model, input, 'voice');
-  const format = input.choice('format', formats, 'mp3');
-  const opusBitRate = input.integer('bit_rate', { min: 6, max: 510 }, 32) * 1000;
+  const audio = readSynthesisAudio(input);
   input.integer('seed', { min: 0, max: 65535 }, 0);
   input.object('hot_fix');
   input.flag('enable_aigc_tag');
@@ -56,12 +54,7 @@ export function readSynthesisOptions(
       rate: input.number('rate', { min: 0.5, max: 2 }, 1),
       pitch: input.number('pitch', { min: 0.5, max: 2 }, 1),
     }),
-    audio: {
-      format,
-      sampleRate: input.choice('sample_rate', sampleRates, 22050),
-      channels: 1,
-      ...(format === 'opus' && { bitRate: opusBitRate }),
-    },
+    audio,
     isSsml: input.flag('enable_ssml'),
     markdown: input.flag('enable_markdown_filter'),
     reportsWordTimes: input.flag('word_timestamp_enabled'),

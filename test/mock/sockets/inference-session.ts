@@ -2,7 +2,8 @@ import type { ContinueTask, FinishTask, RunTask } from '../../../generated/event
 import type { Json, JsonObject } from '../../../openapi/tools/document.ts';
 import { quoted } from '../../../server/models/catalogue.ts';
 import { countCharacters } from '../../../server/models/usage.ts';
-import type { AudioSettings } from '../../../server/sandbox/speech/commands.ts';
+import { readSynthesisAudio } from '../../../server/sandbox/native/audio-settings.ts';
+import { Parameters } from '../../../server/sandbox/native/parameters.ts';
 import { UsedIds } from '../../../server/sockets/frames.ts';
 import {
   invalidParameter,
@@ -79,12 +80,14 @@ export class InferenceSession extends MockSession {
     };
     this.#setState('starting', idleTimeoutMs);
     this.confirmLater(() => {
-      void SampleStream.open(audioSettings(parameters)).then((audio) => {
-        if (this.isClosed) return audio.close();
-        this.#audio = audio;
-        this.#sendEvent('TaskStarted', id);
-        this.#setState('running', textTimeoutMs);
-      });
+      void SampleStream.open(readSynthesisAudio(new Parameters({ ...parameters }, 'parameters'))).then(
+        (audio) => {
+          if (this.isClosed) return audio.close();
+          this.#audio = audio;
+          this.#sendEvent('TaskStarted', id);
+          this.#setState('running', textTimeoutMs);
+        },
+      );
     });
   }
 
@@ -194,14 +197,4 @@ export class InferenceSession extends MockSession {
     if (this.#state === 'running') this.#failTask(noText);
     else this.close(1000, 'idle');
   }
-}
-
-/** Returns the settings of the audio. The parameters are those of the contract. */
-function audioSettings({
-  format = 'mp3',
-  sample_rate = 22_050,
-  bit_rate,
-}: Task['parameters']): AudioSettings {
-  const bitRate = format === 'opus' && bit_rate !== undefined ? { bitRate: bit_rate * 1000 } : {};
-  return { format, sampleRate: sample_rate, channels: 1, ...bitRate };
 }
