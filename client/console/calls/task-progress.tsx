@@ -15,7 +15,7 @@ interface TaskProgressProps {
   label?: string;
   /** Cancels the task at the provider, where its format allows it. */
   onCancel?: ((id: string) => Promise<unknown>) | undefined;
-  /** Whether a form already shows the error of the run. */
+  /** Whether the page already shows the error of the run. */
   hideError?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function TaskProgress({ run, label = 'Task', onCancel, hideError }: TaskP
       {state.status === 'idle' && view.id && (
         <p class="secondary">The gateway still works on this task. Only the wait has ended.</p>
       )}
-      {state.status === 'failed' && <ErrorNotice error={state.error} />}
+      {state.status === 'failed' && !hideError && <ErrorNotice error={state.error} />}
       <Ids view={view} />
     </section>
   );

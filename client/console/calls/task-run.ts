@@ -52,8 +52,12 @@ export class TaskRun<Done> extends Run<Done> {
   }
 
   /** Waits for a task that exists. */
-  follow<Request, Created extends object>(calls: TaskCalls<Request, Created, Done>, id: string) {
-    this.view.value = { id, status: 'loading' };
+  follow<Request, Created extends object>(
+    calls: TaskCalls<Request, Created, Done>,
+    id: string,
+    requestId?: string,
+  ) {
+    this.view.value = { id, status: 'loading', ...(requestId && { requestId }) };
     this.#waitAgain = () => this.#wait(calls, id);
     return this.#waitAgain();
   }

@@ -25,7 +25,7 @@ export interface Option {
   label?: string;
 }
 
-/** Texts that may be longer than this have a text area. */
+/** Texts that may be longer than this have a text area. Addresses have one line. */
 const maxLineLength = 300;
 
 /** A field of a form. Kind, limits, allowed values, default and description follow from the contract. */
@@ -97,7 +97,9 @@ export function Field({ form, path, label, hint, placeholder, model, options, ro
         }}
       />
     );
-  } else if (rows === undefined ? (schema.maxLength ?? 0) > maxLineLength : rows > 1) {
+  } else if (
+    rows === undefined ? schema.format !== 'uri' && (schema.maxLength ?? 0) > maxLineLength : rows > 1
+  ) {
     control = (
       <textarea
         {...shared}

@@ -47,7 +47,7 @@ export function limitOf(schema: Schema, model: string | undefined): string | und
   if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
   if (maximum !== undefined) return `at most ${maximum}`;
   if (minimum !== undefined) return `at least ${minimum}`;
-  if (maxLength !== undefined) return `at most ${maxLength} characters`;
+  if (maxLength !== undefined && schema.format !== 'uri') return `at most ${maxLength} characters`;
   if (maxItems !== undefined) return `at most ${maxItems} items`;
   return undefined;
 }

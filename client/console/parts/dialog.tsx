@@ -5,11 +5,13 @@ interface DialogProps {
   title: string;
   /** Called when the dialog closes: with Escape, a click outside of it, or by the caller. */
   onClose: () => void;
+  /** Whether the dialog is as wide as the window allows, for images. */
+  wide?: boolean | undefined;
   children: ComponentChildren;
 }
 
 /** A modal dialog. The element itself traps the focus and returns it. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -21,7 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={element}
-      class="dialog"
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={id}
       onClose={() => {
         if (element.current !== null) onClose();

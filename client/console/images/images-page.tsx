@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals';
+import { Images, Sparkles } from 'lucide';
+import { useMemo } from 'preact/hooks';
+import { requestIdOf, type Unigate } from '../../index.ts';
+import { CallPanel } from '../calls/call-panel.tsx';
+import { useModels } from '../calls/models.ts';
+import { useRun } from '../calls/run.ts';
+import { samplesOf, taskSample } from '../calls/samples.ts';
+import { submitHandlers } from '../calls/submit.ts';
+import { useContract } from '../contract/contract.ts';
+import { Field } from '../contract/field.tsx';
+import { Form } from '../contract/form.ts';
+import { Button } from '../parts/button.tsx';
+import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
+import { useClient } from '../session/session.ts';
+import { PageHead } from '../shell/page-head.tsx';
+import { History } from './history.tsx';
+import './images.css';
+import { useJobRuns } from './job-runs.ts';
+import { JobView } from './job-view.tsx';
+import { addEntry, entries } from './jobs.ts';
+import { ReferenceImages } from './reference-images.tsx';
+
+type ImagineBody = Parameters<Unigate['imageJobs']['create']>[0];
+
+/** The playground of image jobs. */
+export default function ImagesPage() {
+  const models = useModels(['imgjob']);
+  return (
+    <>
+      <PageHead title="Images">Create a grid of four images, then upscale or vary one of them.</PageHead>
+      {models?.length === 0 && (
+        <EmptyState icon={Images} title="This key has no image model.">
+          <p>Ask the operator of the gateway for one, or sign in with another key.</p>
+        </EmptyState>
+      )}
+      {models !== undefined && models.length > 0 && <Workbench />}
+    </>
+  );
+}
+
+function Workbench() {
+  const client = useClient();
+  const contract = useContract();
+  const form = useMemo(
+    () =>
+      new Form(contract, contract.body('submitImagine'), {
+        prompt: 'a harbour at dusk, long exposure, warm light',
+      }),
+    [],
+  );
+  const runs = useJobRuns();
+  const run = useRun<void>();
+  const isRejected = useSignal(false);
+  const selectedId = useSignal<string | undefined>(undefined);
+  const body = form.body.value as ImagineBody;
+  const state = run.state.value;
+  const selected = entries.value.find(({ id }) => id === selectedId.value) ?? entries.value[0];
+  const create = async () => {
+    if (!form.checkAll()) return;
+    isRejected.value = false;
+    await run.start(async (abort) => {
+      const created = await client.imageJobs.create(body, { signal: abort });
+      addEntry({ id: created.result, title: body.prompt, requestId: requestIdOf(created) });
+      selectedId.value = created.result;
+    });
+    const after = run.state.peek();
+    if (after.status === 'failed') isRejected.value = form.reject(after.error);
+  };
+  return (
+    <div class="workbench">
+      <form class="card fields" noValidate {...submitHandlers(() => void create())}>
+        <Field
+          form={form}
+          path="prompt"
+          label="Prompt"
+          rows={4}
+          hint="Options follow the text, such as --ar 3:2."
+        />
+        <ReferenceImages form={form} />
+        <details>
+          <summary>More options</summary>
+          <div class="fields">
+            <Field form={form} path="state" label="State" rows={2} hint="Returned with the job, unchanged." />
+            <Field form={form} path="notifyHook" label="Callback URL" />
+          </div>
+        </details>
+        {state.status === 'failed' && !isRejected.value && <ErrorNotice error={state.error} />}
+        <Button submit variant="primary" icon={Sparkles} busy={state.status === 'running'}>
+          Create images
+        </Button>
+      </form>
+      <div class="stack">
+        {selected === undefined ? (
+          <EmptyState icon={Images} title="Your images appear here.">
+            <p>Press Create images. A grid of four images takes a few seconds.</p>
+          </EmptyState>
+        ) : (
+          <JobView
+            key={selected.id}
+            entry={selected}
+            run={runs.of(selected)}
+            onCreated={(id) => {
+              selectedId.value = id;
+            }}
+          />
+        )}
+        <History
+          runs={runs}
+          selectedId={selected?.id}
+          onSelect={(id) => {
+            selectedId.value = id;
+          }}
+        />
+        <CallPanel
+          samples={samplesOf('submitImagine', body, { extra: { TypeScript: taskSample('imageJobs', body) } })}
+        />
+      </div>
+    </div>
+  );
+}

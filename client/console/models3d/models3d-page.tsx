@@ -1,0 +1,126 @@
+import { useSignal } from '@preact/signals';
+import { Box } from 'lucide';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Model, NativeTask, Unigate } from '../../index.ts';
+import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { useModels } from '../calls/models.ts';
+import { samplesOf, taskSample } from '../calls/samples.ts';
+import { TaskProgress } from '../calls/task-progress.tsx';
+import { type TaskCalls, useTask } from '../calls/task-run.ts';
+import { useContract } from '../contract/contract.ts';
+import { EmptyState } from '../parts/notices.tsx';
+import { useClient } from '../session/session.ts';
+import { PageHead } from '../shell/page-head.tsx';
+import { replaceQuery, route } from '../shell/router.ts';
+import { bodyOf, formOf, type Input } from './draft.ts';
+import { ModelView } from './model-view.tsx';
+import { Models3dForm } from './models3d-form.tsx';
+import './models3d.css';
+
+interface Result {
+  id: string;
+  url: string | undefined;
+  imageUrl: string | undefined;
+  task: NativeTask;
+}
+
+/** The playground of 3D objects. */
+export default function Models3dPage() {
+  const models = useModels(['native_3d']);
+  return (
+    <>
+      <PageHead title="3D">Create objects from a text, an image or several views.</PageHead>
+      {models?.length === 0 && (
+        <EmptyState icon={Box} title="This key has no 3D model.">
+          <p>Ask the operator of the gateway for one, or sign in with another key.</p>
+        </EmptyState>
+      )}
+      {models !== undefined && models.length > 0 && <Workbench models={models} />}
+    </>
+  );
+}
+
+function Workbench({ models }: { models: readonly Model[] }) {
+  const client = useClient();
+  const contract = useContract();
+  const { query } = route.peek();
+  const model = models.find(({ id }) => id === query.get('model')) ?? models[0];
+  const form = useMemo(() => formOf(contract, model?.id ?? ''), []);
+  const input = useSignal<Input>('Text');
+  const isRejected = useSignal(false);
+  const task = useTask<Result>();
+  const state = task.state.value;
+  const body = bodyOf(form.body.value, input.value);
+  const samples = samplesOf('createModel3d', body, {
+    extra: { TypeScript: taskSample('models3d', body) },
+  });
+  const create = async () => {
+    if (!form.checkAll()) return;
+    isRejected.value = false;
+    await task.submit(callsOf(client), body);
+    const after = task.state.peek();
+    if (after.status === 'failed') isRejected.value = form.reject(after.error);
+    const id = task.view.peek()?.id;
+    if (id !== undefined) replaceQuery({ task: id });
+  };
+  useEffect(() => {
+    const id = query.get('task');
+    if (id !== null) void task.follow(callsOf(client), id);
+  }, []);
+  return (
+    <div class="workbench">
+      <Models3dForm
+        form={form}
+        models={models}
+        input={input}
+        isRunning={state.status === 'running'}
+        onSubmit={() => void create()}
+      />
+      <div class="stack">
+        {task.view.value === undefined ? (
+          <EmptyState icon={Box} title="Your object appears here.">
+            <p>Press Create object. Then turn it with the mouse, a finger or the arrow keys.</p>
+          </EmptyState>
+        ) : (
+          <section class="card stack" aria-label="Result">
+            {state.status === 'running' && <div class="model-stage skeleton" />}
+            {state.status === 'done' &&
+              (state.result.url === undefined ? (
+                <p class="secondary">The task has no 3D file.</p>
+              ) : (
+                <ModelView
+                  key={state.result.id}
+                  id={state.result.id}
+                  url={state.result.url}
+                  imageUrl={state.result.imageUrl}
+                />
+              ))}
+            <TaskProgress
+              run={task}
+              hideError={isRejected.value}
+              onCancel={(id) => client.models3d.cancel(id)}
+            />
+            {state.status === 'done' && (
+              <details>
+                <summary class="secondary">Response</summary>
+                <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
+              </details>
+            )}
+          </section>
+        )}
+        <CallPanel samples={samples} />
+      </div>
+    </div>
+  );
+}
+
+function callsOf({ models3d }: Unigate): TaskCalls<object, object, Result> {
+  return {
+    create: (body, options) => models3d.create(body as never, options),
+    idOf: (created) => models3d.idOf(created as never),
+    async waitFor(id, options) {
+      const task = await models3d.waitFor(id, options);
+      return { id, url: models3d.urlOf(task), imageUrl: task.output.results?.rendered_image_url, task };
+    },
+  };
+}
