@@ -28,6 +28,7 @@ const contract = [
 const slow = [
   'test/client/{browser,guide-commands,package,process}.test.ts',
   'test/conformance/test/{package,planted-faults}.test.ts',
+  'test/console/**/*.test.ts',
   'test/containers/**/*.test.ts',
   'test/docs/{browser,configuration,export,guides,model-calls,pages}.test.ts',
   'test/mock/at-limits.test.ts',
