@@ -2099,6 +2099,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the console.
+         * @description The console is a single-page application on the typed client: it creates media, and shows activity, usage, keys, users
+         *     and channels. The page itself does not require an API key. It asks for one and sends it with each request.
+         */
+        get: operations["getConsole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a file of the console.
+         * @description Scripts, styles and icons of the console. Does not require an API key.
+         */
+        get: operations["getConsoleFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -9605,7 +9646,7 @@ export interface components {
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
-        /** @description Content security policy of the page. It allows no resources of other hosts. */
+        /** @description Content security policy of the page. It allows no scripts, styles or connections of other hosts. Only the console shows media of other hosts. */
         PagePolicy: string;
         /** @description Scripts and styles whose name contains a hash of their content may be stored for a year, other files for five minutes. */
         SiteFileCaching: string;
@@ -13612,6 +13653,62 @@ export interface operations {
                     "application/json": components["schemas"]["GenericError"];
                 };
             };
+            500: components["responses"]["GenericInternalError"];
+        };
+    };
+    getConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "content-security-policy": components["headers"]["PagePolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                };
+            };
+            404: components["responses"]["SiteNotBuilt"];
+            500: components["responses"]["GenericInternalError"];
+        };
+    };
+    getConsoleFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Path of the file. A page has no ending. */
+                file: components["parameters"]["SiteFilePath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "content-security-policy": components["headers"]["PagePolicy"];
+                    "cache-control": components["headers"]["SiteFileCaching"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                    "text/css": components["schemas"]["DocsFile"];
+                    "text/javascript": components["schemas"]["DocsFile"];
+                    "image/svg+xml": components["schemas"]["DocsFile"];
+                };
+            };
+            400: components["responses"]["GenericBadRequest"];
+            404: components["responses"]["GenericNotFound"];
             500: components["responses"]["GenericInternalError"];
         };
     };

@@ -55,6 +55,8 @@ export { submitMusic } from './music/submitMusic.ts';
 export { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 export { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 export { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
+export { getConsole } from './service/getConsole.ts';
+export { getConsoleFile } from './service/getConsoleFile.ts';
 export { getDocs } from './service/getDocs.ts';
 export { getDocsFile } from './service/getDocsFile.ts';
 export { getFile } from './service/getFile.ts';

@@ -101,7 +101,7 @@ const methods: Partial<Record<OperationId, Use>> = {
 };
 
 /** Pages for browsers. */
-const forPeople = ['getHomePage', 'getDocs', 'getDocsFile'];
+const forPeople = ['getHomePage', 'getDocs', 'getDocsFile', 'getConsole', 'getConsoleFile'];
 
 const all: [string, OperationFacts][] = Object.entries(operations).filter(([id]) => !forPeople.includes(id));
 

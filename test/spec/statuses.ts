@@ -116,6 +116,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getHomePage: [200, 404, 500],
   getDocs: [200, 404, 500],
   getDocsFile: [200, 400, 404, 500],
+  getConsole: [200, 404, 500],
+  getConsoleFile: [200, 400, 404, 500],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
   getOpenApiDocument: [200, 500],
@@ -140,6 +142,8 @@ export const headers = {
     getHomePage: { 200: ['content-security-policy'] },
     getDocs: { 200: ['content-security-policy'] },
     getDocsFile: { 200: ['cache-control', 'content-security-policy'] },
+    getConsole: { 200: ['content-security-policy'] },
+    getConsoleFile: { 200: ['cache-control', 'content-security-policy'] },
     getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'], 416: ['content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

@@ -7,6 +7,11 @@ export const exemptResponses: Readonly<Record<string, Readonly<Record<string, st
   getHomePage: { '404 application/json': notBuilt, '500 application/json': nothingFails },
   getDocs: { '404 application/json': notBuilt, '500 application/json': nothingFails },
   getDocsFile: { '500 application/json': nothingFails },
+  getConsole: { '404 application/json': notBuilt, '500 application/json': nothingFails },
+  getConsoleFile: {
+    '200 text/css': 'The names of its style sheets contain a hash.',
+    '500 application/json': nothingFails,
+  },
   getHealth: { '500 application/json': nothingFails },
   getOpenApiDocument: { '500 application/json': nothingFails },
   getAsyncApiDocument: { '500 application/json': nothingFails },

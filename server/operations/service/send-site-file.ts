@@ -3,7 +3,7 @@ import { gzip as gzipWith } from 'node:zlib';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
-import { policyOf } from './page-policy.ts';
+import { consolePolicy, docsPolicy } from './page-policy.ts';
 import { isSiteBuilt, type SiteFile, siteFile } from './site-files.ts';
 
 const gzip = promisify(gzipWith);
@@ -22,10 +22,10 @@ export async function sendSiteFile<Op extends OperationId>(
 ): Promise<void> {
   const accepts = { gzip: /\bgzip\b/.test(headers['accept-encoding'] ?? '') };
   const file = await siteFile(`${site}/${path}`, baseUrl);
-  if (file !== undefined) return send(reply, 200, file, accepts);
+  if (file !== undefined) return send(reply, 200, file, { ...accepts, site });
   if (/\btext\/html\b/.test(headers.accept ?? '')) {
     const page = await siteFile(`${site}/404.html`, baseUrl);
-    if (page !== undefined) return send(reply, 404, page, accepts);
+    if (page !== undefined) return send(reply, 404, page, { ...accepts, site });
   }
   throw new Failure(
     404,
@@ -40,11 +40,12 @@ async function send<Op extends OperationId>(
   reply: Reply<Op>,
   status: number,
   { mediaType, body, isImmutable }: SiteFile,
-  accepts: { gzip: boolean },
+  { gzip: acceptsGzip, site }: { gzip: boolean; site: 'docs' | 'console' },
 ): Promise<void> {
-  const isZipped = accepts.gzip && mediaType !== 'image/png';
+  const isZipped = acceptsGzip && mediaType !== 'image/png';
   reply.bytes(status, mediaType, isZipped ? await zip(body) : body, {
-    'content-security-policy': policyOf(body, mediaType.startsWith('text/html')),
+    'content-security-policy':
+      site === 'console' ? consolePolicy : docsPolicy(body, mediaType.startsWith('text/html')),
     'x-content-type-options': 'nosniff',
     // A new version of the gateway may change the other files.
     'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=300',

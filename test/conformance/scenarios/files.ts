@@ -54,7 +54,7 @@ export const fileScenarios: Partial<Record<OperationId, (context: RunContext) =>
       headers: { authorization: undefined },
     })),
   getDocsFile: () =>
-    [
+    siteScenarios([
       ['index.html', 'text/html', 200],
       ['reference.css', 'text/css', 200],
       ['scalar.js', 'text/javascript', 200],
@@ -64,10 +64,22 @@ export const fileScenarios: Partial<Record<OperationId, (context: RunContext) =>
       ['social-card.png', 'image/png', 200],
       ['asyncapi.json', 'application/json', 200],
       ['nothing', 'text/html', 404],
-    ].map(([file = '', mediaType = '', status = 0]) => ({
-      name: `${status} ${mediaType}`,
-      status: Number(status),
-      mediaType: String(mediaType),
-      variation: { path: { file: String(file) }, headers: { accept: String(mediaType) } },
-    })),
+    ]),
+  getConsoleFile: () =>
+    siteScenarios([
+      ['index.html', 'text/html', 200],
+      ['theme.js', 'text/javascript', 200],
+      ['icon.svg', 'image/svg+xml', 200],
+    ]),
 };
+
+/** Requests for files of a site. */
+const siteScenarios = (
+  files: readonly (readonly [file: string, mediaType: string, status: number])[],
+): Scenario[] =>
+  files.map(([file, mediaType, status]) => ({
+    name: `${status} ${mediaType}`,
+    status,
+    mediaType,
+    variation: { path: { file }, headers: { accept: mediaType } },
+  }));
