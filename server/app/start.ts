@@ -36,6 +36,7 @@ async function run(): Promise<void> {
     if (process.env.CONFIG || process.env.TLS_CERT) process.on('SIGHUP', () => void reload(starting));
     const running = await starting;
     if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
+    console.log(`console: ${running.url}/console`);
     console.log(`listening on ${running.url}`);
     // Node writes the cache at exit, which does not happen if the process is killed.
     flushCompileCache();

@@ -113,7 +113,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
   }, 120_000);
 
   test('are separate gateways, report the address once and share the calls', async () => {
-    expect(gateway.output.stdout).toBe(`listening on ${gateway.url}\n`);
+    expect(gateway.output.stdout).toBe(`console: ${gateway.url}/console\nlistening on ${gateway.url}\n`);
     await vi.waitFor(() => expect(logged(gateway, 'a worker serves')).toHaveLength(2), within);
     expect(new Set((await gatewayRows()).map(({ id }) => id))).toEqual(
       new Set(logged(gateway, 'a worker serves').map(({ gateway: id }) => id)),
