@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { barPath, barsIn } from './waveform.ts';
 
 interface BarsProps {
@@ -20,6 +20,10 @@ export function Bars({ peaks, isPlayed }: BarsProps) {
     if (element.current) observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
+  const path = useMemo(
+    () => (peaks ? barPath(peaks, count.value) : `M0 50H${count.value}`),
+    [peaks, count.value],
+  );
   return (
     <svg
       ref={element}
@@ -28,10 +32,7 @@ export function Bars({ peaks, isPlayed }: BarsProps) {
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      <path
-        d={peaks ? barPath(peaks, count.value) : `M0 50H${count.value}`}
-        vector-effect="non-scaling-stroke"
-      />
+      <path d={path} vector-effect="non-scaling-stroke" />
     </svg>
   );
 }

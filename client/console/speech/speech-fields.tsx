@@ -31,7 +31,7 @@ export function SpeechFields({ form, models, formats, hidden = [] }: SpeechField
         hint=""
         options={models.map(({ id }) => ({ value: id }))}
       />
-      {voices && <VoicePicker form={form} model={model} voices={voices} />}
+      <VoicePicker form={form} model={model} voices={voices} />
       {hasInstructions(model.id) && (
         <Field
           form={form}
@@ -77,8 +77,8 @@ export function SpeechFields({ form, models, formats, hidden = [] }: SpeechField
 interface Selection {
   model: Model | undefined;
   family: SpeechFamily;
-  /** The voices of the model. Undefined until they are loaded. */
-  voices: readonly ModelVoice[] | undefined;
+  /** The voices of the model: those of the system, and the caller's once they are loaded. */
+  voices: readonly ModelVoice[];
 }
 
 /** Keeps the voice, the options and the address in step with the selected model. */
@@ -88,7 +88,7 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
   const model = models.find((entry) => entry.id === id);
   const family = familyOf(model);
   const loaded = useLoaded((signal) => client.models.retrieve(id, { signal }), id).state.value;
-  const voices = loaded.status === 'done' && loaded.result.id === id ? loaded.result.voices : undefined;
+  const ownVoices = loaded.status === 'done' && loaded.result.id === id ? loaded.result.voices : undefined;
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current)
@@ -97,11 +97,12 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
     isFirst.current = false;
   }, [form, family.name, hasInstructions(id)]);
   useEffect(() => {
-    if (voices && !voices.some((voice) => voice.id === form.get('voice'))) form.set('voice', voices[0]?.id);
-  }, [form, voices]);
+    if (ownVoices && !ownVoices.some((voice) => voice.id === form.get('voice')))
+      form.set('voice', ownVoices[0]?.id);
+  }, [form, ownVoices]);
   const voice = form.text('voice');
   useEffect(() => {
-    if (voices) replaceQuery({ ...Object.fromEntries(route.peek().query), model: id, voice });
-  }, [id, voice, voices]);
-  return { model, family, voices };
+    if (ownVoices) replaceQuery({ ...Object.fromEntries(route.peek().query), model: id, voice });
+  }, [id, voice, ownVoices]);
+  return { model, family, voices: ownVoices ?? model?.voices ?? [] };
 }

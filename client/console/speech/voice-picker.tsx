@@ -1,10 +1,11 @@
-import { Play } from 'lucide';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { Pause, Play } from 'lucide';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import type { Model, ModelVoice } from '../../index.ts';
 import { useRun } from '../calls/run.ts';
 import type { Form } from '../contract/form.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge } from '../parts/notices.tsx';
+import { Playback } from '../parts/playback.ts';
 import { useClient } from '../session/session.ts';
 import { addressOf } from '../shell/router.ts';
 import { sampleOf } from './voice-sample.ts';
@@ -52,7 +53,7 @@ export function VoicePicker({
               />
               <VoiceText voice={voice} />
             </label>
-            <SampleButton model={model} voice={voice} />
+            <SampleButton key={model.id} model={model} voice={voice} />
           </li>
         ))}
       </ul>
@@ -84,25 +85,39 @@ function VoiceText({ voice }: { voice: ModelVoice }) {
 export function SampleButton({ model, voice }: { model: Model; voice: ModelVoice }) {
   const client = useClient();
   const run = useRun<void>();
-  const audio = useRef<HTMLAudioElement | undefined>(undefined);
-  useEffect(() => () => audio.current?.pause(), []);
+  const playback = useMemo(() => new Playback(), []);
+  const element = useRef<HTMLAudioElement>(null);
+  useEffect(() => {
+    const audio = element.current;
+    if (audio === null) return undefined;
+    const detach = playback.attach(audio);
+    return () => {
+      detach();
+      if (audio.src !== '') URL.revokeObjectURL(audio.src);
+    };
+  }, [playback]);
   const play = async () => {
-    const url = URL.createObjectURL(await sampleOf(client, model, voice));
-    audio.current?.pause();
-    audio.current = new Audio(url);
-    audio.current.addEventListener('ended', () => URL.revokeObjectURL(url), { once: true });
-    await audio.current.play();
+    const sample = await sampleOf(client, model, voice);
+    const audio = element.current;
+    if (audio === null) return;
+    if (audio.src === '') audio.src = URL.createObjectURL(sample);
+    playback.toggle();
   };
   const { status } = run.state.value;
   const { id, name = id } = voice;
+  const isPlaying = playback.isPlaying.value;
+  const failed = `The sample of ${name} failed. Try again`;
   return (
-    <Button
-      small
-      variant="plain"
-      icon={Play}
-      busy={status === 'running'}
-      label={status === 'failed' ? `The sample of ${name} failed. Try again` : `Hear ${name}`}
-      onClick={() => void run.start(play)}
-    />
+    <>
+      <Button
+        small
+        variant="plain"
+        icon={isPlaying ? Pause : Play}
+        busy={status === 'running'}
+        label={status === 'failed' ? failed : isPlaying ? `Pause ${name}` : `Hear ${name}`}
+        onClick={() => void run.start(play)}
+      />
+      <audio ref={element} />
+    </>
   );
 }

@@ -1,10 +1,12 @@
 import { LoaderCircle } from 'lucide';
 import { useMemo } from 'preact/hooks';
-import { type CustomVoice, type DesignedVoice, type Model, wavHeader } from '../../index.ts';
+import { type CustomVoice, type DesignedVoice, type Model, requestIdOf, wavHeader } from '../../index.ts';
+import { Cost } from '../calls/cost.tsx';
 import type { Run } from '../calls/run.ts';
 import { AudioPlayer } from '../parts/audio-player.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
+import { Stats } from '../parts/stats.tsx';
 import { addressOf } from '../shell/router.ts';
 import { SampleButton } from '../speech/voice-picker.tsx';
 import { fileOf } from './wav-recording.ts';
@@ -25,6 +27,7 @@ export function CreationResult({ run, models }: { run: Run<CreatedVoice>; models
     );
   if (state.status !== 'done') return null;
   const { id, target_model, preview_audio } = state.result;
+  const requestId = requestIdOf(state.result);
   const model = models.find((entry) => entry.id === target_model);
   return (
     <section class="card stack" aria-label="New voice">
@@ -41,6 +44,7 @@ export function CreationResult({ run, models }: { run: Run<CreatedVoice>; models
         </div>
       </div>
       {preview_audio && <PreviewPlayer preview={preview_audio} />}
+      {requestId && <Stats items={{ Cost: <Cost requestId={requestId} /> }} />}
     </section>
   );
 }
