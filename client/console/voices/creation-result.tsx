@@ -14,34 +14,51 @@ import { fileOf } from './wav-recording.ts';
 export type CreatedVoice = CustomVoice & Partial<Pick<DesignedVoice, 'preview_audio'>>;
 type Preview = NonNullable<DesignedVoice['preview_audio']>;
 
+interface CreationResultProps {
+  /** Undefined until it is created. */
+  voice: CreatedVoice | undefined;
+  run: Run<void>;
+  models: readonly Model[];
+}
+
 /** The new voice: its progress, its preview, and where to use it. */
-export function CreationResult({ run, models }: { run: Run<CreatedVoice>; models: readonly Model[] }) {
+export function CreationResult({ voice, run, models }: CreationResultProps) {
   const state = run.state.value;
-  if (state.status === 'failed') return <ErrorNotice error={state.error} />;
-  if (state.status === 'running')
-    return (
-      <p class="card row" role="status">
-        <Icon node={LoaderCircle} className="spinner" />
-        The voice is prepared. You can leave this page meanwhile.
-      </p>
-    );
-  if (state.status !== 'done') return null;
-  const { id, target_model, preview_audio } = state.result;
-  const requestId = requestIdOf(state.result);
+  return (
+    <>
+      {state.status === 'failed' && <ErrorNotice error={state.error} />}
+      {voice === undefined && state.status === 'running' && <div class="skeleton voices-placeholder" />}
+      {voice && <VoiceCard voice={voice} models={models} />}
+    </>
+  );
+}
+
+function VoiceCard({ voice, models }: { voice: CreatedVoice; models: readonly Model[] }) {
+  const { id, status, target_model, preview_audio } = voice;
   const model = models.find((entry) => entry.id === target_model);
+  const requestId = useMemo(() => requestIdOf(voice), [id]);
   return (
     <section class="card stack" aria-label="New voice">
       <div class="row-between">
-        <div class="row">
+        <div class="row" role="status">
           <strong class="voice-id">{id}</strong>
-          <Badge tone="success">Ready</Badge>
+          {status === 'OK' ? (
+            <Badge tone="success">Ready</Badge>
+          ) : (
+            <Badge tone="warning">
+              <Icon node={LoaderCircle} size={12} className="spinner" />
+              Preparing
+            </Badge>
+          )}
         </div>
-        <div class="row">
-          {model && <SampleButton model={model} voice={{ id, custom: true }} />}
-          <a class="button button-small" href={speechAddress(model, id)}>
-            Use in speech
-          </a>
-        </div>
+        {status === 'OK' && (
+          <div class="row">
+            {model && <SampleButton model={model} voice={{ id, custom: true }} />}
+            <a class="button button-small" href={speechAddress(model, id)}>
+              Use in speech
+            </a>
+          </div>
+        )}
       </div>
       {preview_audio && <PreviewPlayer preview={preview_audio} />}
       {requestId && <Stats items={{ Cost: <Cost requestId={requestId} /> }} />}

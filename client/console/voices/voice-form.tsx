@@ -12,23 +12,23 @@ interface VoiceFormProps {
   mode: Mode;
   form: Form;
   targets: readonly Model[];
-  run: Run<CreatedVoice>;
-  /** Called when a voice was created, and when it became ready. */
-  onChange: () => void;
+  run: Run<void>;
+  /** Receives the voice when it was created, and when it became ready. Undefined before. */
+  onChange: (voice: CreatedVoice | undefined) => void;
 }
 
 export function VoiceForm({ mode, form, targets, run, onChange }: VoiceFormProps) {
   const client = useClient();
   const submit = () =>
     submitForm(form, run, async (signal) => {
+      onChange(undefined);
       const created: CreatedVoice =
         mode === 'Clone'
           ? await client.voices.clone(toClone(form), { signal })
           : await client.voices.design(toDesign(form), { signal });
-      onChange();
+      onChange(created);
       await client.voices.waitFor(created, { signal });
-      onChange();
-      return created;
+      onChange({ ...created, status: 'OK' });
     });
   return (
     <CallForm run={run} label={mode === 'Clone' ? 'Clone the voice' : 'Design a voice'} onSubmit={submit}>

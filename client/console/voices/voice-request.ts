@@ -6,10 +6,10 @@ import { Form, type JsonObject } from '../contract/form.ts';
 
 export type Mode = 'Clone' | 'Design';
 
-/** Components of the contract with the fields of both services. Only shown fields are checked. */
-const components: Readonly<Record<Mode, readonly string[]>> = {
-  Clone: ['CreateVoiceInput', 'AlphaCloneVoiceInput'],
-  Design: ['CreateVoiceInput', 'AlphaDesignVoiceInput'],
+/** Schemas of the services that either clone or design. The other service does both. */
+const alphaInput: Readonly<Record<Mode, string>> = {
+  Clone: 'AlphaCloneVoiceInput',
+  Design: 'AlphaDesignVoiceInput',
 };
 
 const initial: Readonly<Record<Mode, JsonObject>> = {
@@ -30,14 +30,25 @@ export function targetsOf(mode: Mode, models: readonly Model[]): readonly Model[
     .sort((left, right) => Number(hasSharedService(left.id)) - Number(hasSharedService(right.id)));
 }
 
-export function createVoiceForm(contract: Contract, mode: Mode, target: string): Form {
-  const input: Schema = contract.resolve({
-    allOf: components[mode].map((name) => contract.component(name)),
-    required: mode === 'Clone' ? ['url'] : ['voice_prompt', 'preview_text'],
-  });
-  const schema = { type: 'object', properties: { input } };
+/** Returns the form for the service of the model. `values` are those of the form before it. */
+export function createVoiceForm(
+  contract: Contract,
+  mode: Mode,
+  target: string,
+  values: JsonObject = {},
+): Form {
+  const language = contract.component('AlphaVoiceLanguage');
+  const required = mode === 'Clone' ? ['url'] : ['voice_prompt', 'preview_text'];
+  const input: Schema = hasSharedService(target)
+    ? contract.resolve({
+        allOf: [contract.component('CreateVoiceInput'), { properties: { language }, required }],
+      })
+    : contract.component(alphaInput[mode]);
   const names = { prefix: 'narrator', preferred_name: 'narrator', language: 'en' };
-  return new Form(contract, schema, { input: { target_model: target, ...names, ...initial[mode] } });
+  const schema = { type: 'object', properties: { input } };
+  return new Form(contract, schema, {
+    input: { ...names, ...initial[mode], ...values, target_model: target },
+  });
 }
 
 /** Whether the service of the selected model clones from addresses only, and has shorter limits. */

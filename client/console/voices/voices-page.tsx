@@ -3,31 +3,27 @@ import { useMemo } from 'preact/hooks';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useModels } from '../calls/models.ts';
 import { useRun } from '../calls/run.ts';
-import { useContract } from '../contract/contract.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { PageHead } from '../shell/page-head.tsx';
 import { type CreatedVoice, CreationResult } from './creation-result.tsx';
+import { useVoiceForm } from './use-voice-form.ts';
 import { VoiceForm } from './voice-form.tsx';
 import { VoiceList } from './voice-list.tsx';
-import { createVoiceForm, type Mode, targetsOf, voiceSamples } from './voice-request.ts';
+import { type Mode, targetsOf, voiceSamples } from './voice-request.ts';
 import './voices.css';
 
 const modes: readonly Mode[] = ['Clone', 'Design'];
 
 /** Voices of the key's user: cloned from a recording, or designed from a description. */
 export default function VoicesPage() {
-  const contract = useContract();
   const models = useModels(['synthesizer', 'multimodal', 'inference', 'realtime']);
   const mode = useSignal<Mode>('Clone');
-  const run = useRun<CreatedVoice>();
+  const run = useRun<void>();
+  const created = useSignal<CreatedVoice | undefined>(undefined);
   /** Increments when a voice was created or became ready. */
   const version = useSignal(0);
   const targets = useMemo(() => models && targetsOf(mode.value, models), [models !== undefined, mode.value]);
-  const target = targets?.[0]?.id;
-  const form = useMemo(
-    () => (target === undefined ? undefined : createVoiceForm(contract, mode.value, target)),
-    [contract, mode.value, target],
-  );
+  const form = useVoiceForm(mode.value, targets);
   return (
     <>
       <PageHead title="Voices">Clone a voice from a recording, or design one from a description.</PageHead>
@@ -38,6 +34,7 @@ export default function VoicesPage() {
           selected={mode.value}
           onSelect={(name) => {
             run.reset();
+            created.value = undefined;
             mode.value = modes.find((entry) => entry === name) ?? 'Clone';
           }}
         >
@@ -49,14 +46,17 @@ export default function VoicesPage() {
                 form={form}
                 targets={targets}
                 run={run}
-                onChange={() => (version.value += 1)}
+                onChange={(voice) => {
+                  created.value = voice;
+                  version.value += 1;
+                }}
               />
             )}
             {targets?.length === 0 && <p class="notice">This key can use no model with custom voices.</p>}
           </div>
         </Tabs>
         <div class="stack">
-          <CreationResult run={run} models={models ?? []} />
+          <CreationResult voice={created.value} run={run} models={models ?? []} />
           <VoiceList models={models ?? []} version={version.value} />
           {form && <CallPanel samples={voiceSamples(mode.value, form)} />}
         </div>
