@@ -12173,6 +12173,14 @@ export interface operations {
                 start?: number;
                 /** @description End of the range, exclusive: requests that ended before this time. Must be later than `start`. Unix time in seconds. */
                 end?: number;
+                /** @description Returns only requests for the model with this id. */
+                model?: string;
+                /** @description Returns only requests with this final state. */
+                state?: "completed" | "failed" | "canceled";
+                /** @description Returns only requests with the key with this id. */
+                token_id?: number;
+                /** @description Id of the last entry of the previous page. The page then starts with the next older entry, so that new entries do not shift it, and `p` counts from there. `total` also counts the entries before it. */
+                after?: number;
                 /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
                 /** @description Number of items per page, 1 to 1000. */

@@ -282,13 +282,14 @@ export interface RequestLogTable extends PriceColumns {
 /** The final state of a call or task. `canceled` means before the provider began it, and is no error. */
 export type FinalState = 'completed' | 'failed' | 'canceled';
 
-/** Number of log entries of each key and model in each bucket of 2^14 ids. Triggers maintain it. */
+/** Number of log entries of each key, model and state in each bucket of 2^14 ids. Triggers maintain it. */
 interface LogCountsTable {
   user_id: number;
   /** `id >> 14` of the entries. */
   bucket: number;
   token_id: number;
   model_name: string;
+  state: FinalState;
   entries: number;
   /** A range that has the times of all of them, in Unix seconds. */
   first_at: number;

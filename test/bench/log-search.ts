@@ -278,8 +278,8 @@ function fillStatements(series: string, engine: 'printf' | 'format'): string[] {
         case when i % 10 = 0 and i % 5000 <> 0 then ${keys + 2} else ${key} end,
         'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 0, 60, 1, 900,
         ${at}, 'completed', 2, 1, 'default', 'revision'${ofEntry} from ${series} as entries`,
-    `insert into log_counts (user_id, bucket, token_id, model_name, entries, first_at, last_at)
-      select user_id, id >> 14, token_id, model_name, count(*), min(created_at), max(created_at) from request_log
-      group by user_id, id >> 14, token_id, model_name`,
+    `insert into log_counts (user_id, bucket, token_id, model_name, state, entries, first_at, last_at)
+      select user_id, id >> 14, token_id, model_name, state, count(*), min(created_at), max(created_at) from request_log
+      group by user_id, id >> 14, token_id, model_name, state`,
   ];
 }

@@ -117,6 +117,10 @@ describe.each(engines)('on %s, a key', (engine) => {
       const { body } = await send<{ data: { sum: { requests: number } } }>('GET', filtered, name);
       expect(body.data.sum.requests, other).toBe(visible[name].includes(other) ? 1 : 0);
     }
+    for (const other of names) {
+      const { body } = await send<List<unknown>>('GET', `/api/log/search?token_id=${keyOf(other).id}`, name);
+      expect(body.data.total > 0, other).toBe(visible[name].includes(other));
+    }
     const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
     expect(data.items).toHaveLength(visible[name].length);
     expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(visible[name]));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { FinalState } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from './engines.ts';
 import { logEntry, makeToken } from './ledger.ts';
@@ -79,6 +80,7 @@ function rowsOf(tokens: readonly TokenRecord[]) {
         duration_ms: 1,
         // Roughly in the order of the ids, as the clocks of several gateways have it.
         created_at: firstAt + Math.floor((start + index) / 10) + next(40),
+        state: index % 4 === 0 ? 'failed' : index % 7 === 0 ? 'canceled' : 'completed',
         task_id: index % 9 === 0 ? taskOf(start + index) : null,
       };
     }),
@@ -86,15 +88,26 @@ function rowsOf(tokens: readonly TokenRecord[]) {
 }
 type Row = ReturnType<typeof rowsOf>[number];
 
+interface Filters {
+  start?: number;
+  end?: number;
+  model?: string;
+  state?: FinalState;
+  tokenId?: number;
+}
+
 /** Filters the entries one by one. */
 function expected(
   rows: readonly Row[],
   keyword: string,
-  { start = 0, end = Infinity }: { start?: number; end?: number } = {},
+  { start = 0, end = Infinity, model, state, tokenId }: Filters = {},
 ): number[] {
   const folded = keyword.toLowerCase();
   return rows
     .filter(({ created_at: at }) => at >= start && at < end)
+    .filter((row) => model === undefined || row.model_name === model)
+    .filter((row) => state === undefined || row.state === state)
+    .filter((row) => tokenId === undefined || row.token_id === tokenId)
     .filter(
       ({ token_name: token, model_name: model, request_id: id }) =>
         token.toLowerCase().includes(folded) ||
@@ -193,6 +206,40 @@ describe.each(engines)('the log on %s', (engine) => {
             ids: ids.slice(offset, offset + 7),
             total: ids.length,
           });
+      }
+  });
+
+  test('finds entries of a model, a state and a key, page by page after an entry', async () => {
+    const tokenId = rows[0]?.token_id ?? 0;
+    const filters: Filters[] = [
+      {},
+      { state: 'failed' },
+      { state: 'canceled', model: 'voxa-v2' },
+      { model: '100%_free' },
+      { model: 'voxa' },
+      { tokenId },
+      { tokenId, state: 'completed', model: 'Émile\\' },
+      { tokenId: 4_711 },
+      { state: 'failed', start: firstAt + 1_000, end: firstAt + 9_000 },
+    ];
+    for (const filter of filters)
+      for (const keyword of ['', 'front', 'req_0199aa00bb00', 'nothing']) {
+        const ids = expected(rows, keyword, filter);
+        expect(await search(keyword, 0, 1_000, filter)).toEqual({ ids, total: ids.length });
+        for (const limit of [1, 7, 1_000]) {
+          for (let index = 0; index < ids.length; index += 11) {
+            const after = ids[index] ?? 0;
+            expect(await search(keyword, 0, limit, { ...filter, after })).toEqual({
+              ids: ids.slice(index + 1, index + 1 + limit),
+              total: ids.length,
+            });
+          }
+        }
+        // An entry that the search does not find is a position, too.
+        const [first = 0] = ids;
+        expect((await search(keyword, 1, 3, { ...filter, after: first + 1 })).ids).toEqual(ids.slice(1, 4));
+        expect((await search(keyword, 0, 3, { ...filter, after: 2 ** 53 - 1 })).ids).toEqual(ids.slice(0, 3));
+        expect((await search(keyword, 0, 3, { ...filter, after: 1 })).ids).toEqual([]);
       }
   });
 

@@ -33,12 +33,19 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       },
       since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
       until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
+      model: { argument: 'MODEL', description: 'only calls of this model' },
+      state: {
+        argument: 'STATE',
+        description: 'completed, failed or canceled',
+        choices: ['completed', 'failed', 'canceled'],
+      },
+      token: { argument: 'ID', description: 'only calls with this key', parse: parseInteger },
       ...paging,
     },
     examples: ['logs search', 'logs search --keyword alpha3 --since 24h --json'],
     async run({ client, options, output, signal }) {
-      const { keyword, since: start, until: end } = options;
-      const query = { keyword, start, end, ...pageOf(options) };
+      const { keyword, since: start, until: end, model, state, token: token_id } = options;
+      const query = { keyword, start, end, model, state, token_id, ...pageOf(options) };
       output.page(await client.logs.search(query, { signal }), columns, options);
     },
   }),

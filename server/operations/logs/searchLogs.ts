@@ -11,7 +11,7 @@ type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 /** Searches the entries of the request log that the caller sees, newest first. */
 export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   const { caller, query } = request;
-  const { start, end } = query;
+  const { start, end, model, state, token_id: tokenId, after } = query;
   if (start !== undefined && end !== undefined && end <= start)
     throw invalid('end', `must be later than start, which is ${start}.`);
   const { entries, total } = await runReport(request, 'searchLog', {
@@ -19,6 +19,10 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
     keyword: query.keyword ?? '',
     start,
     end,
+    model,
+    state,
+    tokenId,
+    after,
     ...readPage(query),
   });
   reply.json(200, success({ items: entries.map(viewEntry), total }));

@@ -110,11 +110,11 @@ async function lowerCounts(trx: Db, name: string, from: number, below: number): 
   await sql`
     update log_counts c set entries = c.entries - p.entries
     from (
-      select user_id, id / ${sql.lit(bucketSize)} as bucket, token_id, model_name, count(*) as entries
-      from ${sql.table(name)} where id >= ${from} and id < ${below} group by 1, 2, 3, 4
+      select user_id, id / ${sql.lit(bucketSize)} as bucket, token_id, model_name, state, count(*) as entries
+      from ${sql.table(name)} where id >= ${from} and id < ${below} group by 1, 2, 3, 4, 5
     ) p
     where c.user_id = p.user_id and c.bucket = p.bucket and c.token_id = p.token_id
-      and c.model_name = p.model_name`.execute(trx);
+      and c.model_name = p.model_name and c.state = p.state`.execute(trx);
   await sql`
     delete from log_counts
     where entries = 0 and bucket >= ${from / bucketSize} and bucket < ${below / bucketSize}`.execute(trx);

@@ -1,7 +1,8 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { dayOf, onDays, onDaysOf } from '../log-days.ts';
 import { oneOf, rowsOf } from '../rows.ts';
-import type { Db } from '../schema.ts';
+import type { Db, FinalState } from '../schema.ts';
+import { allOf, equalities } from '../statement.ts';
 import type { Viewer } from './visibility.ts';
 
 export interface LogSearch extends Viewer {
@@ -11,6 +12,11 @@ export interface LogSearch extends Viewer {
   start?: number | undefined;
   /** Only entries before this time, in Unix seconds. */
   end?: number | undefined;
+  model?: string | undefined;
+  state?: FinalState | undefined;
+  tokenId?: number | undefined;
+  /** Id of the entry that the page follows. The total also counts the entries before it. */
+  after?: number | undefined;
   offset: number;
   limit: number;
 }
@@ -41,7 +47,7 @@ export async function countedBuckets(
   const counts = db
     .selectFrom('log_counts as c')
     .where('c.user_id', '=', search.userId)
-    .where(isOfKeys(db, 'c', search))
+    .where(isOfFilter(db, 'c', search))
     .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)));
   const { start, end } = search;
   if (start === undefined && end === undefined)
@@ -65,7 +71,7 @@ export async function countedBuckets(
   const crossing = buckets.filter(({ crosses }) => crosses === 1).map(({ bucket }) => bucket);
   if (crossing.length === 0) return buckets;
   const days = onDays(db, dayOf(from * 1000), dayOf(below * 1000 - 1));
-  const isWhole = names === undefined && search.keys === undefined;
+  const isWhole = names === undefined && isUnfiltered(search);
   const read = isWhole
     ? await countBuckets(db, search, crossing, days)
     : await counts
@@ -106,7 +112,7 @@ async function countBuckets(
 }
 
 /** Condition that a row `c` of the counts includes an entry `l`. */
-export const isCounted = sql<SqlBool>`(l.token_id = c.token_id and l.model_name = c.model_name
+export const isCounted = sql<SqlBool>`(l.token_id = c.token_id and l.model_name = c.model_name and l.state = c.state
   and l.id >= c.bucket * ${sql.lit(bucketSize)} and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)})`;
 
 /** Condition that an entry is within the time of a search. */
@@ -151,9 +157,35 @@ export function windowOf(
   return start && { ...start, last: buckets.at(-1)?.bucket ?? 0 };
 }
 
-/** Condition that an entry, or a count of entries, is of one of the keys. */
-export function isOfKeys(db: Db, table: string, { keys }: Pick<KeySearch, 'keys'>): RawBuilder<SqlBool> {
-  return keys === undefined ? sql<SqlBool>`1 = 1` : oneOf(db, sql.ref(`${table}.token_id`), keys);
+/** Finds the buckets of the first `count` entries after an entry, which is in the first of them. */
+export function windowAfter(
+  buckets: readonly { bucket: number; entries: number }[],
+  after: number,
+  count: number,
+): { first: number; last: number } | undefined {
+  const first = Math.floor(after / bucketSize);
+  const older = buckets.filter(({ bucket }) => bucket <= first);
+  let found = 0;
+  const end = older.find(({ bucket, entries }) => {
+    // How many entries of its own bucket follow the entry is not counted.
+    if (bucket < first) found += entries;
+    return found >= count;
+  });
+  const last = (end ?? older.at(-1))?.bucket;
+  return last === undefined ? undefined : { first, last };
+}
+
+type Filter = Pick<KeySearch, 'keys' | 'model' | 'state'>;
+
+/** Whether a search includes the entries of all keys, models and states. */
+export const isUnfiltered = ({ keys, model, state }: Filter): boolean =>
+  keys === undefined && model === undefined && state === undefined;
+
+/** Condition that an entry, or a count of entries, is of the keys, the model and the state of a search. */
+export function isOfFilter(db: Db, table: string, { keys, model, state }: Filter): RawBuilder<SqlBool> {
+  const conditions = equalities({ [`${table}.model_name`]: model, [`${table}.state`]: state });
+  if (keys !== undefined) conditions.push(oneOf(db, sql.ref(`${table}.token_id`), keys));
+  return allOf(conditions);
 }
 
 export function hasName(db: Db, table: string, names: Names | undefined): Expression<SqlBool> {

@@ -1,4 +1,4 @@
-import { type Selectable, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { columnNames } from '../columns.ts';
 import { onDays } from '../log-days.ts';
 import { oneOf } from '../rows.ts';
@@ -12,10 +12,12 @@ import {
   daysOf,
   hasName,
   isCounted,
-  isOfKeys,
+  isOfFilter,
+  isUnfiltered,
   type KeySearch,
   type LogSearch,
   type Names,
+  windowAfter,
   windowOf,
   within,
 } from './log-counts.ts';
@@ -51,7 +53,7 @@ type Page = { entries: Omit<FoundEntry, 'refunded'>[]; total: number };
 
 async function findPage(db: Db, request: LogSearch): Promise<Page> {
   const keyword = request.keyword.toLowerCase();
-  const keys = request.family === undefined ? undefined : await keysIn(db, request.family);
+  const keys = await keysOf(db, request);
   const search = { ...request, keys };
   if (keyword === '') return pageOf(db, search, undefined);
   const names = await namesLike(db, search, keyword);
@@ -59,6 +61,13 @@ async function findPage(db: Db, request: LogSearch): Promise<Page> {
   if (ids.length === 0) return pageOf(db, search, names);
   if (names !== undefined && isEmpty(names)) return pageOfIds(db, search, ids);
   return names === undefined ? pageOf(db, search, undefined) : pageOfBoth(db, search, names, ids);
+}
+
+/** Returns the keys whose entries a search includes. Undefined: all keys of the user. */
+async function keysOf(db: Db, { family, tokenId }: LogSearch): Promise<number[] | undefined> {
+  if (family === undefined) return tokenId === undefined ? undefined : [tokenId];
+  const keys = await keysIn(db, family);
+  return tokenId === undefined ? keys : keys.filter((id) => id === tokenId);
 }
 
 async function keysIn(db: Db, family: number): Promise<number[]> {
@@ -76,7 +85,7 @@ async function namesLike(db: Db, search: KeySearch, keyword: string): Promise<Na
     .select(['c.token_id', 't.name', 'c.model_name'])
     .distinct()
     .where('c.user_id', '=', search.userId)
-    .where(isOfKeys(db, 'c', search))
+    .where(isOfFilter(db, 'c', search))
     .execute();
   const isLike = (text: string | null) => text?.toLowerCase().includes(keyword) === true;
   const found = pairs.filter(({ name, model_name: model }) => isLike(name) || isLike(model));
@@ -101,7 +110,7 @@ async function idsLike(db: Db, search: KeySearch, keyword: string): Promise<Foun
   const id = sql.ref('request_id');
   const rows = await db
     .selectFrom('request_log')
-    .select(['id', 'user_id', 'token_id', 'created_at'])
+    .select(['id', 'user_id', 'token_id', 'model_name', 'state', 'created_at'])
     .select((isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day'))
     // The tilde sorts after all letters and digits. With more conditions, an engine can choose a worse index.
     .where(
@@ -110,10 +119,12 @@ async function idsLike(db: Db, search: KeySearch, keyword: string): Promise<Foun
         : sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`,
     )
     .execute();
-  const { userId, keys, start = 0, end = Infinity } = search;
+  const { userId, keys, model, state, start = 0, end = Infinity } = search;
   const isMatch = (row: (typeof rows)[number]) =>
     row.user_id === userId &&
     keys?.includes(row.token_id) !== false &&
+    (model === undefined || row.model_name === model) &&
+    (state === undefined || row.state === state) &&
     row.created_at >= start &&
     row.created_at < end;
   return rows.filter(isMatch).sort((left, right) => right.id - left.id);
@@ -121,26 +132,26 @@ async function idsLike(db: Db, search: KeySearch, keyword: string): Promise<Foun
 
 /** Returns a page of the entries with these names, or of all entries. */
 async function pageOf(db: Db, search: KeySearch, names: Names | undefined): Promise<Page> {
-  const { userId, keys, offset, limit } = search;
+  const { userId, after, offset, limit } = search;
   if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
   const buckets = await countedBuckets(db, search, names);
   const total = buckets.reduce((sum, { entries }) => sum + entries, 0);
-  const window = windowOf(buckets, offset, limit);
+  const window = windowIn(buckets, search);
   if (window === undefined) return { entries: [], total };
   const { first, last, skip } = window;
   const isOnDays = daysOf(
     db,
     buckets.filter(({ bucket }) => bucket >= last && bucket <= first),
   );
-  const isInTime = sql<SqlBool>`${isOnDays} and ${within(search)}`;
+  const isInRange = sql<SqlBool>`${isOnDays} and ${within(search)} and ${isAfter(sql.ref('id'), after)}`;
   // The second query reads the entries by key and model. SQLite keeps the order of a cross join.
   const page =
-    names === undefined && keys === undefined
+    names === undefined && isUnfiltered(search)
       ? entries(db)
           .where('user_id', '=', userId)
           .where('id', '>=', last * bucketSize)
           .where('id', '<', (first + 1) * bucketSize)
-          .where(isInTime)
+          .where(isInRange)
           .orderBy('id', 'desc')
           .limit(limit)
           .offset(skip)
@@ -153,15 +164,15 @@ async function pageOf(db: Db, search: KeySearch, names: Names | undefined): Prom
               .where('c.user_id', '=', userId)
               .where('c.bucket', '>=', last)
               .where('c.bucket', '<=', first)
-              .where(isOfKeys(db, 'c', { keys }))
+              .where(isOfFilter(db, 'c', search))
               .$if(names !== undefined, (counts) => counts.where(hasName(db, 'c', names)))
               .where(isCounted)
-              .where(isInTime)
+              .where(isInRange)
               .orderBy('l.id', 'desc')
               .limit(limit)
               .offset(skip),
           )
-          .where(isInTime)
+          .where(isInRange)
           .orderBy('id', 'desc');
   return pageWith(await page.execute(), offset, total);
 }
@@ -173,8 +184,13 @@ const pageWith = (entries: Page['entries'], offset: number, total: number): Page
 });
 
 /** Returns a page of the entries that were found by their ids. */
-async function pageOfIds(db: Db, { offset, limit }: LogSearch, found: readonly Found[]): Promise<Page> {
-  const shown = found.slice(offset, offset + limit);
+async function pageOfIds(
+  db: Db,
+  { after = Infinity, offset, limit }: LogSearch,
+  found: readonly Found[],
+): Promise<Page> {
+  const shown = found.filter(({ id }) => id < after).slice(offset, offset + limit);
+  if (shown.length === 0) return { entries: [], total: found.length };
   const ids = shown.map(({ id }) => id);
   const days = shown.map(({ day }) => day);
   const page = entries(db)
@@ -186,18 +202,34 @@ async function pageOfIds(db: Db, { offset, limit }: LogSearch, found: readonly F
 
 /** Returns a page of the entries with these names, and of those found by their ids. It is rare that a keyword matches both. */
 async function pageOfBoth(db: Db, search: KeySearch, names: Names, others: readonly Found[]): Promise<Page> {
-  const { userId, offset, limit } = search;
+  const { userId, after, offset, limit } = search;
   const ids = others.map(({ id }) => id);
   const found = db
     .selectFrom('request_log as c')
     .where('user_id', '=', userId)
-    .where(isOfKeys(db, 'c', search))
+    .where(isOfFilter(db, 'c', search))
     .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`)
     .where(within(search));
   const total = await countRows(found);
   if (offset >= total) return { entries: [], total };
-  const page = found.select(columns).orderBy('id', 'desc').limit(limit).offset(offset);
+  const page = found
+    .where(isAfter(sql.ref('c.id'), after))
+    .select(columns)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset);
   return pageWith(await page.execute(), offset, total);
 }
+
+/** Finds the buckets of a page, and the number of entries in the first bucket that precede it and are not read. */
+function windowIn(buckets: Awaited<ReturnType<typeof countedBuckets>>, { after, offset, limit }: LogSearch) {
+  if (after === undefined) return windowOf(buckets, offset, limit);
+  const window = windowAfter(buckets, after, offset + limit);
+  return window && { ...window, skip: offset };
+}
+
+/** Condition that an entry follows another one in a list, the newest first. */
+const isAfter = (id: RawBuilder<unknown>, after: number | undefined): RawBuilder<SqlBool> =>
+  after === undefined ? sql<SqlBool>`true` : sql<SqlBool>`${id} < ${after}`;
 
 const entries = (db: Db) => db.selectFrom('request_log').select(columns);

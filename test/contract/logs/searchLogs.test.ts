@@ -20,9 +20,37 @@ describeOperation('searchLogs', {
     'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
     'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, field: 'keyword', limit: 128 },
     'a start below zero': { query: { start: -1 }, field: 'start', limit: 0 },
+    'an unknown state': { query: { state: 'done' }, field: 'state' },
+    'an empty model': { query: { model: '' }, field: 'model', limit: 1 },
+    'a key id of 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
+    'a cursor that is not a number': { query: { after: 'last' }, field: 'after' },
     'a start that is not a number': { query: { start: 'today' }, field: 'start' },
   },
   gatewayTests(call) {
+    test('finds calls by key, model and state, and continues after an entry', async () => {
+      const target = inject('gateway');
+      const body = { name: 'filtered', remain_quota: 1_000 };
+      const created = jsonOf(await exchange(target, documented('createToken'), { body }));
+      const { id: token_id, key } = (created as { data: { id: number; key: string } }).data;
+      for (const model of ['alpha3-tts-flash', 'alpha3-tts-flash', 'voxa-v2']) {
+        const speech = { model, voice: 'Aria', input: 'Hi.' };
+        await exchange({ ...target, key }, documented('createSpeech'), { body: speech });
+      }
+      const found = async (query: Record<string, string | number>) =>
+        pageOf(await call({ query: { token_id, ...query } }));
+      const all = await found({});
+      expect(all.total).toBe(all.items.length);
+      expect(all.items.length).toBeGreaterThan(1);
+      expect(await found({ model: 'alpha3-tts-flash', state: 'completed' })).toMatchObject({
+        items: [{ model_name: 'alpha3-tts-flash' }, { model_name: 'alpha3-tts-flash' }],
+        total: 2,
+      });
+      expect(await found({ model: 'alpha3-tts-flash', state: 'failed' })).toEqual({ items: [], total: 0 });
+      const after = Number(all.items[0]?.id);
+      expect(await found({ after })).toEqual({ items: all.items.slice(1), total: all.total });
+      expect(await found({ token_id: 9_007_199_254_740_991 })).toEqual({ items: [], total: 0 });
+    });
+
     test('finds a call with its key, model, request id and cost', async () => {
       const name = `log ${crypto.randomUUID()}`;
       const target = inject('gateway');

@@ -3,16 +3,17 @@ import type { Engine } from '../migration.ts';
 /** The request log, its counts for searches, and its sums by hour. */
 export const requestLog = (engine: Engine): string[] => [
   ...(engine === 'sqlite' ? sqliteLog : postgresLog),
-  // Entries by key and model in buckets of 2^14 ids, so that a search need not read the log.
+  // Entries by key, model and state in buckets of 2^14 ids, so that a search need not read the log.
   `create table log_counts (
     user_id bigint not null,
     bucket bigint not null,
     token_id bigint not null,
     model_name text not null,
+    state text not null,
     entries bigint not null,
     first_at bigint not null,
     last_at bigint not null,
-    constraint log_counts_key primary key (user_id, bucket, token_id, model_name)
+    constraint log_counts_key primary key (user_id, bucket, token_id, model_name, state)
   ) ${storage(engine)}`,
   ...(engine === 'sqlite' ? sqliteCounting : postgresCounting),
   // The sums outlive the entries.
@@ -95,20 +96,20 @@ const postgresLog = [
   'alter table request_log attach partition request_log_other default',
 ];
 
-const counts = 'user_id, bucket, token_id, model_name, entries, first_at, last_at';
+const counts = 'user_id, bucket, token_id, model_name, state, entries, first_at, last_at';
 
 const sqliteCounting = [
   `create trigger request_log_added after insert on request_log begin
     insert into log_counts (${counts})
-    values (new.user_id, new.id >> 14, new.token_id, new.model_name, 1, new.created_at, new.created_at)
-    on conflict (user_id, bucket, token_id, model_name) do update set entries = log_counts.entries + 1,
+    values (new.user_id, new.id >> 14, new.token_id, new.model_name, new.state, 1, new.created_at, new.created_at)
+    on conflict (user_id, bucket, token_id, model_name, state) do update set entries = log_counts.entries + 1,
       first_at = min(log_counts.first_at, excluded.first_at), last_at = max(log_counts.last_at, excluded.last_at);
   end`,
   `create trigger request_log_removed after delete on request_log begin
     update log_counts set entries = entries - 1 where user_id = old.user_id and bucket = old.id >> 14
-      and token_id = old.token_id and model_name = old.model_name;
+      and token_id = old.token_id and model_name = old.model_name and state = old.state;
     delete from log_counts where user_id = old.user_id and bucket = old.id >> 14
-      and token_id = old.token_id and model_name = old.model_name and entries = 0;
+      and token_id = old.token_id and model_name = old.model_name and state = old.state and entries = 0;
   end`,
 ];
 
@@ -117,19 +118,19 @@ const postgresCounting = [
   `create function count_log_entries() returns trigger language plpgsql as $$
   begin
     insert into log_counts (${counts})
-    select user_id, id >> 14, token_id, model_name, count(*), min(created_at), max(created_at) from added
-    group by user_id, id >> 14, token_id, model_name
-    order by user_id, id >> 14, token_id, model_name
-    on conflict (user_id, bucket, token_id, model_name) do update set entries = log_counts.entries + excluded.entries,
+    select user_id, id >> 14, token_id, model_name, state, count(*), min(created_at), max(created_at) from added
+    group by user_id, id >> 14, token_id, model_name, state
+    order by user_id, id >> 14, token_id, model_name, state
+    on conflict (user_id, bucket, token_id, model_name, state) do update set entries = log_counts.entries + excluded.entries,
       first_at = least(log_counts.first_at, excluded.first_at), last_at = greatest(log_counts.last_at, excluded.last_at);
     return null;
   end $$`,
   `create function uncount_log_entry() returns trigger language plpgsql as $$
   begin
     update log_counts set entries = entries - 1 where user_id = old.user_id and bucket = old.id >> 14
-      and token_id = old.token_id and model_name = old.model_name;
+      and token_id = old.token_id and model_name = old.model_name and state = old.state;
     delete from log_counts where user_id = old.user_id and bucket = old.id >> 14
-      and token_id = old.token_id and model_name = old.model_name and entries = 0;
+      and token_id = old.token_id and model_name = old.model_name and state = old.state and entries = 0;
     return null;
   end $$`,
   `create trigger request_log_counted after insert on request_log
