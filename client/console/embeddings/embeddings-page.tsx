@@ -21,7 +21,7 @@ import { HeatMap } from './heat-map.tsx';
 import { Neighbors } from './neighbors.tsx';
 import { TextDrafts } from './texts.ts';
 import { TextsField } from './texts-field.tsx';
-import { pairTexts, similarities } from './vectors.ts';
+import { pairTexts } from './vectors.ts';
 
 const firstTexts = [
   'The boat leaves the harbour at dawn.',
@@ -102,7 +102,6 @@ export default function EmbeddingsPage() {
 function Comparison({ texts, reply, elapsedMs }: Result & { elapsedMs: number }) {
   const selected = useSignal(0);
   const items = useMemo(() => pairTexts(texts, reply), [reply]);
-  const similarity = useMemo(() => similarities(items.map(({ vector }) => vector)), [items]);
   const index = Math.min(selected.value, items.length - 1);
   const requestId = requestIdOf(reply);
   return (
@@ -117,18 +116,8 @@ function Comparison({ texts, reply, elapsedMs }: Result & { elapsedMs: number })
           Copy JSON
         </CopyButton>
       </div>
-      <HeatMap
-        items={items}
-        similarity={similarity}
-        selected={index}
-        onSelect={(row) => (selected.value = row)}
-      />
-      <Neighbors
-        items={items}
-        similarity={similarity[index] ?? []}
-        selected={index}
-        onSelect={(row) => (selected.value = row)}
-      />
+      <HeatMap items={items} selected={index} onSelect={(row) => (selected.value = row)} />
+      <Neighbors items={items} selected={index} onSelect={(row) => (selected.value = row)} />
     </>
   );
 }

@@ -1,8 +1,8 @@
-import type { Embedded } from './vectors.ts';
+import { useMemo } from 'preact/hooks';
+import { cosine, type Embedded } from './vectors.ts';
 
 interface HeatMapProps {
   items: readonly Embedded[];
-  similarity: readonly (readonly number[])[];
   selected: number;
   onSelect: (index: number) => void;
 }
@@ -11,8 +11,12 @@ interface HeatMapProps {
 const maxRows = 40;
 
 /** Cosine similarity of each pair of texts, as a table with colored cells. A row is selected by its text. */
-export function HeatMap({ items, similarity, selected, onSelect }: HeatMapProps) {
+export function HeatMap({ items, selected, onSelect }: HeatMapProps) {
   const shown = items.slice(0, maxRows);
+  const similarity = useMemo(
+    () => shown.map((left) => shown.map((right) => cosine(left.vector, right.vector))),
+    [items],
+  );
   return (
     <section class="stack" aria-label="Similarity">
       <div class="table-scroll heat-map" tabIndex={0} role="region" aria-label="Heat map">

@@ -1,12 +1,10 @@
 import { CopyButton } from '../parts/copy-button.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import { formatSimilarity } from './heat-map.tsx';
-import { type Embedded, lengthOf, type Vector } from './vectors.ts';
+import { cosine, type Embedded, lengthOf, type Vector } from './vectors.ts';
 
 interface NeighborsProps {
   items: readonly Embedded[];
-  /** Similarity of the selected text to each text. */
-  similarity: readonly number[];
   selected: number;
   onSelect: (index: number) => void;
 }
@@ -15,11 +13,11 @@ const maxNeighbors = 10;
 const shownComponents = 6;
 
 /** The selected text: the texts that are most similar to it, and its vector. */
-export function Neighbors({ items, similarity, selected, onSelect }: NeighborsProps) {
+export function Neighbors({ items, selected, onSelect }: NeighborsProps) {
   const item = items[selected];
   if (item === undefined) return null;
-  const neighbors = similarity
-    .map((value, index) => ({ value, index }))
+  const neighbors = items
+    .map(({ vector }, index) => ({ value: cosine(item.vector, vector), index }))
     .filter(({ index }) => index !== selected)
     .toSorted((left, right) => right.value - left.value)
     .slice(0, maxNeighbors);

@@ -25,15 +25,10 @@ function unpack(base64: string): Float32Array {
 
 export const lengthOf = (vector: Vector): number => Math.sqrt(dot(vector, vector));
 
-/** Returns the cosine similarity of each pair of vectors. */
-export function similarities(vectors: readonly Vector[]): number[][] {
-  const lengths = vectors.map(lengthOf);
-  return vectors.map((left, row) =>
-    vectors.map((right, column) => {
-      const product = (lengths[row] ?? 0) * (lengths[column] ?? 0);
-      return product === 0 ? 0 : dot(left, right) / product;
-    }),
-  );
+/** Returns the cosine similarity of two vectors, 0 if one of them has no length. */
+export function cosine(left: Vector, right: Vector): number {
+  const product = lengthOf(left) * lengthOf(right);
+  return product === 0 ? 0 : dot(left, right) / product;
 }
 
 function dot(left: Vector, right: Vector): number {

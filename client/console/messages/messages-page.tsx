@@ -13,7 +13,7 @@ import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
-import { Attachments } from './attachments.ts';
+import { type Attachment, Attachments } from './attachments.ts';
 import { Composer } from './composer.tsx';
 import { Conversation, type InputBlock } from './conversation.ts';
 import './messages.css';
@@ -42,8 +42,8 @@ function createState(loaded: Contract) {
 }
 
 /** Returns the blocks of the message that the user writes. */
-function nextContent(text: string, attachments: Attachments): InputBlock[] {
-  const images = attachments.files.value.map(({ block }) => block);
+function nextContent(text: string, files: readonly Attachment[]): InputBlock[] {
+  const images = files.map(({ block }) => block);
   return text.trim() === '' ? images : [...images, { type: 'text', text: text.trim() }];
 }
 
@@ -57,23 +57,27 @@ export default function MessagesPage() {
   const models = useModelOptions(form, ['messages']);
   const state = run.state.value;
   const isStreaming = state.status === 'running';
-
-  const next = nextContent(text.value, attachments);
-  const pending = next.length > 0 && !isStreaming ? [{ role: 'user' as const, content: next }] : [];
-  const request = {
-    ...form.body.value,
-    messages: [...conversation.messages.value, ...pending],
-  } as MessageRequest;
-  const tokens = useTokenCount(request, isStreaming);
   const openToolUses = conversation.openToolUses.value;
+  const isWriting = !isStreaming && openToolUses.length === 0;
+
+  const { value: body } = form.body;
+  const { value: messages } = conversation.messages;
+  const next = nextContent(text.value, attachments.files.value);
+  const request = useMemo((): MessageRequest => {
+    const pending = isWriting && next.length > 0 ? [{ role: 'user', content: next }] : [];
+    return { ...body, messages: [...messages, ...pending] } as MessageRequest;
+  }, [body, messages, text.value, attachments.files.value, isWriting]);
+  const tokens = useTokenCount(request, isStreaming);
+  // Long conversations are not written out again for each event of a stream.
+  const samples = useMemo(() => messageSamples(request), [isStreaming || request]);
 
   const isValid = () => form.checkAll() && drafts.problems.value.every((problem) => problem === undefined);
   /** Sends the conversation as it is. */
   const send = () => {
-    const body = { ...form.body.value, messages: conversation.messages.value } as MessageRequest;
+    const sent = { ...body, messages: conversation.messages.peek() } as MessageRequest;
     void run.start(async (signal) => {
       try {
-        await conversation.receive(client.messages.events(body, { signal }), signal);
+        await conversation.receive(client.messages.events(sent, { signal }), signal);
       } catch (error) {
         form.reject(error);
         throw error;
@@ -171,7 +175,7 @@ export default function MessagesPage() {
             </div>
           </details>
         </section>
-        <CallPanel samples={messageSamples(request)} />
+        <CallPanel samples={samples} />
       </div>
     </>
   );

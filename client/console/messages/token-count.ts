@@ -30,6 +30,6 @@ export function useTokenCount(request: MessageRequest, isPaused: boolean): numbe
       clearTimeout(timer);
       abort.abort();
     };
-  }, [JSON.stringify(prompt), isPaused]);
+  }, [request, isPaused]);
   return count.value;
 }
