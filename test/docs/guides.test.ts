@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,6 +46,8 @@ const started = (snippet: RunnableSnippet) =>
 describe.each(guides.filter(({ snippets }) => snippets.length > 0))('$title', ({ snippets }) => {
   test.for(snippets)('the $language snippet on line $line runs', async (snippet, { skip }) => {
     skip(snippet.language === 'python' && !hasPython, 'Python or its package requests is missing');
+    // An earlier snippet may have written the same file.
+    if (snippet.writes !== undefined) await rm(join(workspace.folder, snippet.writes.file), { force: true });
     const { code, output } = await started(snippet);
     expect(code, output).toBe(0);
     if (snippet.prints !== undefined) expect(output).toMatch(snippet.prints);

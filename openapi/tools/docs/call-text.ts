@@ -8,16 +8,17 @@ export interface CallSample {
 export type Body = Readonly<Record<string, unknown>>;
 type Headers = Readonly<Record<string, string>>;
 
-const maxLineLength = 90;
+const maxLineLength = 70;
 
 export const curl = (code: string): CallSample => ({ label: 'curl', language: 'sh', code });
 
 /** Renders a POST with `curl`. */
 export function post(path: string, body: Body, headers: Headers = {}): string {
-  const extra = Object.entries(headers).map(([name, value]) => ` -H '${name}: ${value}'`);
+  const extra = Object.entries(headers).map(([name, value]) => `\n  -H '${name}: ${value}' \\`);
   return `curl --fail-with-body -sS "$UNIGATE_BASE_URL${path}" \\
-  -H "Authorization: Bearer $UNIGATE_API_KEY" -H 'Content-Type: application/json'${extra.join('')} \\
-  -d '${inOneLine(body)}'`;
+  -H "Authorization: Bearer $UNIGATE_API_KEY" \\
+  -H 'Content-Type: application/json' \\${extra.join('')}
+  -d '${laidOut(body, { indent: '  ', step: '  ', key: quoted, quote: '"', end: '' })}'`;
 }
 
 /** Renders a GET with `curl`. */
@@ -58,7 +59,7 @@ headers = {"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"}
 response = requests.post(
     f"{base}${path}",
     headers=${sent},
-    json=${dictionary(body)},
+    json=${laidOut(body, { indent: '    ', step: '    ', key: quoted, quote: '"', end: ',' })},
 )
 response.raise_for_status()
 ${after}`;
@@ -70,18 +71,18 @@ export const pythonGet = (path: string) => `requests.get(f"{base}${path}", heade
 
 /** Renders a TypeScript object literal, in one line if it is short. */
 export function object(value: Body): string {
-  return laidOut(value, { indent: '', step: '  ', key: (name) => name, quote: "'" });
+  return laidOut(value, { indent: '', step: '  ', key: (name) => name, quote: "'", end: ',' });
 }
 
-// JSON without booleans and null is also a Python dictionary.
-const dictionary = (value: Body) =>
-  laidOut(value, { indent: '    ', step: '    ', key: (name) => `"${name}"`, quote: '"' });
+const quoted = (name: string) => `"${name}"`;
 
 interface Layout {
   indent: string;
   step: string;
   key(name: string): string;
   quote: string;
+  /** Text after the last property. JSON allows none. */
+  end: string;
 }
 
 function laidOut(value: unknown, layout: Layout): string {
@@ -95,15 +96,7 @@ function laidOut(value: unknown, layout: Layout): string {
       .map(([name, item]) => `${layout.key(name)}: ${laidOut(item, child)}`);
   const space = layout.quote === "'" ? ' ' : '';
   const line = `{${space}${pairs(layout).join(', ')}${space}}`;
-  if (line.length + layout.indent.length <= maxLineLength - 20) return line;
-  return `{\n${pairs(inner)
-    .map((pair) => `${inner.indent}${pair},\n`)
-    .join('')}${layout.indent}}`;
-}
-
-function inOneLine(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const pairs = Object.entries(value).filter(([, item]) => item !== undefined);
-  return `{${pairs.map(([name, item]) => `"${name}": ${inOneLine(item)}`).join(', ')}}`;
+  if (line.length + layout.indent.length <= maxLineLength) return line;
+  const lines = pairs(inner).map((pair) => `${inner.indent}${pair}`);
+  return `{\n${lines.join(',\n')}${layout.end}\n${layout.indent}}`;
 }
