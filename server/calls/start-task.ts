@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { OperationRequest } from '../http/handler.ts';
@@ -10,9 +9,9 @@ import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
-import type { TaskCreation } from '../tasks/task-creation.ts';
 import { channelProtocol, type TaskModel } from '../tasks/task-model.ts';
 import { type RoutedRequest, resolveReferences } from './assets/references.ts';
+import { repetitionOf } from './repetition.ts';
 
 /** A task request, translated for the protocol of its model. */
 export interface TaskPlan {
@@ -116,17 +115,6 @@ export async function findRepeatedTask(
   const repetition = repetitionOf(headers);
   if (repetition === undefined) return undefined;
   return gateway.tasks.findRepeated({ caller, operation, model, format, ...repetition, clientRequest: body });
-}
-
-/** Returns the header that identifies a repeated request. An idempotency key takes precedence over a retry count. */
-function repetitionOf(
-  headers: IncomingHttpHeaders,
-): Pick<TaskCreation, 'idempotencyKey' | 'retryCount'> | undefined {
-  const idempotencyKey = headers['idempotency-key'];
-  if (typeof idempotencyKey === 'string') return { idempotencyKey };
-  const retryCount = headers['x-stainless-retry-count'];
-  if (typeof retryCount !== 'string' || !/^\d{1,9}$/.test(retryCount)) return undefined;
-  return { retryCount: Number(retryCount) };
 }
 
 /** Returns only the channel that has the source. */

@@ -233,15 +233,6 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: 200,
     gateway: 404,
   },
-  'Retry counts': {
-    observe: async (target) => {
-      const send = (count: string) => createVideo(target, { headers: { 'x-stainless-retry-count': count } });
-      const [one, two] = [await send('0'), await send('1')];
-      return one.id === two.id;
-    },
-    mock: false,
-    gateway: true,
-  },
   'Request log': {
     observe: async (target) => {
       const reply = await call(target, '/v1/audio/speech', speech);

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
+import { repetitionOf } from '../../server/calls/repetition.ts';
 import type { OperationRequest } from '../../server/http/handler.ts';
 import { Failure, invalid } from '../../server/lib/failure.ts';
 import { findModel, quoted } from '../../server/models/catalogue.ts';
@@ -69,9 +70,9 @@ function create(operation: OperationId): MockHandler {
   return ({ request, body, response, tasks, base }) => {
     const listed = operation === 'submitMusic' && request.path.startsWith('/sigma/v1/');
     const created = exampleOf(operation, listed ? 'tasks' : firstExample(operation));
-    const hasKey = documented(operation).parameters.some(({ name }) => /^idempotency-key$/i.test(name));
-    const key = hasKey ? request.headers['idempotency-key']?.toString() : undefined;
-    response.json(tasks.create(operation, body, created, base, key));
+    const isRepeatable = documented(operation).parameters.some(({ name }) => /^idempotency-key$/i.test(name));
+    const repetition = isRepeatable ? repetitionOf(request.headers) : undefined;
+    response.json(tasks.create(operation, body, created, base, repetition));
   };
 }
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
 import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
-import { Failure, notFound as noResource } from '../../server/lib/failure.ts';
+import type { Repetition } from '../../server/calls/repetition.ts';
+import { type Failure, notFound as noResource } from '../../server/lib/failure.ts';
 import { quoted } from '../../server/models/catalogue.ts';
 import { exampleOf, localUrl, mapValues, withModel } from './examples.ts';
+import { RepeatedRequests } from './repeated-requests.ts';
 
 export type Stage = 'queued' | 'running' | 'done' | 'failed' | 'canceled';
 
@@ -226,8 +228,7 @@ export class MockTasks {
   readonly #now: () => number;
   readonly #taskMs: number;
 
-  /** Created tasks by idempotency key. */
-  readonly #repeatable = new Map<string, { task: MockTask; fingerprint: string }>();
+  readonly #repeated = new RepeatedRequests();
   readonly #onCreate: (task: MockTask, base: string) => void;
 
   /** `onCreate` is called with the base URL of links. */
@@ -238,7 +239,7 @@ export class MockTasks {
   }
 
   /**
-   * Creates a task. Returns the documented response with its id. The same idempotency key returns the same task.
+   * Creates a task, or finds that of an earlier request that this one repeats. Returns the documented response with its id.
    *
    * @throws Failure 400 if the idempotency key was used for another request
    */
@@ -247,18 +248,16 @@ export class MockTasks {
     body: JsonObject,
     created: Json,
     base: string,
-    idempotencyKey?: string,
+    repetition: Repetition = {},
   ): Json {
     const kind = taskKindOf(operation);
-    const fingerprint = JSON.stringify([operation, body]);
-    const scope = `${formats[kind.read] ?? kind.read} ${idempotencyKey}`;
-    const repeated = idempotencyKey === undefined ? undefined : this.#repeatable.get(scope);
-    if (repeated !== undefined && repeated.fingerprint !== fingerprint) throw idempotencyKeyReused();
-    if (repeated !== undefined) return this.#render(created, kind, repeated.task, base);
-    const id = newId(kind.id, this.#now());
-    const task: MockTask = { id, operation, body, createdAt: this.#now() };
-    this.#tasks.set(id, task);
-    if (idempotencyKey !== undefined) this.#repeatable.set(scope, { task, fingerprint });
+    const request = { operation, body, format: formats[kind.read] ?? kind.read, ...repetition };
+    const createdAt = this.#now();
+    const earlier = this.#repeated.find(request, createdAt);
+    if (earlier !== undefined) return this.#render(created, kind, earlier, base);
+    const task: MockTask = { id: newId(kind.id, createdAt), operation, body, createdAt };
+    this.#tasks.set(task.id, task);
+    this.#repeated.add(request, task);
     this.#onCreate(task, base);
     return this.#render(created, kind, task, base);
   }
@@ -428,10 +427,4 @@ const nouns: Readonly<Partial<Record<OperationId, string>>> = {
 export function notFound(read: OperationId, field: string, id: string): Failure {
   const place = read === 'getAsset' || read === 'getVerificationSession' ? '' : ' here';
   return noResource(field, `there is no ${nouns[read] ?? 'task'} ${quoted(id)}${place}.`);
-}
-
-/** Returns the 400 of the gateway. */
-function idempotencyKeyReused(): Failure {
-  const message = 'Idempotency-Key: it was used for another request; use a new one for each request.';
-  return new Failure(400, 'idempotency_key_reused', message);
 }
