@@ -252,8 +252,7 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     run: embed,
   }),
   'tasks list': defineCommand({
-    description:
-      'list your newest tasks; those of the music, image, native and generic formats once they ended',
+    description: 'list your newest tasks of all formats',
     options: { limit: 'maximum number of tasks; default: 20', json },
     examples: ['tasks list --limit 5'],
     run: listTasks,

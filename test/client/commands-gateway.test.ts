@@ -62,7 +62,7 @@ test('tasks of every format are shown, listed and canceled', async () => {
   const ended = await client.officialVideos.waitFor(created.official);
   expect(await runCommand(['tasks', 'cancel', ended.id], { env })).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('its status is succeeded, not queued.'),
+    stderr: expect.stringContaining('its state is completed, not queued.'),
   });
   expect((await client.officialVideos.retrieve(ended.id)).status).toBe('succeeded');
 });
