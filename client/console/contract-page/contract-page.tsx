@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { SearchX } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
@@ -10,12 +10,17 @@ import { Tabs } from '../parts/tabs.tsx';
 import { gatewayUrl } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { addressOf, replaceQuery, route } from '../shell/router.ts';
+import { Conformance } from './conformance.tsx';
 import './contract-page.css';
 import { decisionsOf, operationRows } from './facts.ts';
+import { coverageOf, type OperationCoverage, type Report } from './report.ts';
 
-const tabs = ['Operations', 'Decisions', 'Errors'] as const;
+const tabs = ['Operations', 'Decisions', 'Errors', 'Conformance'] as const;
 
-/** The contract of this gateway: operations, decisions and errors, with one search. */
+/** The last report that the user opened. It stays while the tab is open. */
+const report = signal<Report | undefined>(undefined);
+
+/** The contract of this gateway: operations, decisions and errors with one search, and its conformance tests. */
 export default function ContractPage() {
   const current = contract.value;
   const text = useSignal(route.value.query.get('search') ?? '');
@@ -36,7 +41,7 @@ export default function ContractPage() {
         <a href={`${gatewayUrl}/asyncapi.json`}>asyncapi.json</a>.
       </PageHead>
       <div class="stack">
-        <div class="field contract-search">
+        <div class="field contract-search" hidden={tab === 'Conformance'}>
           <label class="visually-hidden" for={id}>
             Search the contract
           </label>
@@ -56,16 +61,20 @@ export default function ContractPage() {
           {tab === 'Operations' && <Operations current={current} matches={matches} />}
           {tab === 'Decisions' && <Decisions current={current} matches={matches} />}
           {tab === 'Errors' && <Errors matches={matches} />}
+          {tab === 'Conformance' && <Conformance areas={areasOf(current)} report={report} />}
         </Tabs>
       </div>
     </>
   );
 }
 
+const areasOf = (current: Contract) => [...new Set(operationRows(current).map(({ area }) => area))];
+
 type Matches = (...texts: readonly string[]) => boolean;
 
 function Operations({ current, matches }: { current: Contract; matches: Matches }) {
   const rows = useMemo(() => operationRows(current), [current]);
+  const coverage = useMemo(() => report.value && coverageOf(report.value), [report.value]);
   const found = rows.filter(({ id, path, method, summary, area }) =>
     matches(id, path, method, summary, area),
   );
@@ -81,6 +90,7 @@ function Operations({ current, matches }: { current: Contract; matches: Matches 
             <th scope="col" class="number">
               Examples
             </th>
+            {coverage && <th scope="col">Conformance</th>}
           </tr>
         </thead>
         <tbody>
@@ -97,11 +107,26 @@ function Operations({ current, matches }: { current: Contract; matches: Matches 
               <td>{area}</td>
               <td class="numeric contract-statuses">{statuses.join(' ')}</td>
               <td class="number">{examples}</td>
+              {coverage && (
+                <td>
+                  <Coverage coverage={coverage.get(id)} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </List>
+  );
+}
+
+function Coverage({ coverage }: { coverage: OperationCoverage | undefined }) {
+  if (coverage === undefined) return <Badge>not tested</Badge>;
+  const { covered, documented, failed } = coverage;
+  return (
+    <Badge tone={failed > 0 ? 'danger' : covered === documented ? 'success' : 'neutral'}>
+      {failed > 0 ? `${failed} failed` : `${covered} of ${documented} responses`}
+    </Badge>
   );
 }
 
