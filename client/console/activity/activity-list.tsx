@@ -1,14 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { Activity } from 'lucide';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
 import { ActivityTable } from './activity-table.tsx';
 import { type Filters, setFilters } from './filters.ts';
 import { type Row, rowOfEntry, rowOfTask } from './row.ts';
-import { adminTaskSource, entrySource, taskSource } from './sources.ts';
+import { adminTaskSource, entrySource, isRunning, taskSource } from './sources.ts';
 import { useFeed } from './use-feed.ts';
+
+/** Rows that fill a high screen, and entries that are read to find them before the user asks for more. */
+const minRows = 30;
+const maxSkipped = 1_000;
 
 /** The table of the calls and tasks that match the filters. */
 export function ActivityList({ filters }: { filters: Filters }) {
@@ -17,9 +21,11 @@ export function ActivityList({ filters }: { filters: Filters }) {
   const { view, search, model, state, hours, token, all, task, request } = filters;
   const entries = useFeed(
     view === 'Tasks' ? undefined : entrySource(client, filters),
-    [view === 'Tasks', search, hours].join(' '),
+    [view === 'Tasks', search, model, state, hours, token].join(' '),
   );
-  const showsTasks = view === 'Tasks' || (view === 'All' && search === '');
+  // Beside the log, the tasks that have not ended are shown. They cannot be searched.
+  const showsTasks =
+    view === 'Tasks' || (view === 'All' && search === '' && (state === '' || isRunning(state)));
   const tasks = useFeed(
     showsTasks && !all ? taskSource(client, filters) : undefined,
     [showsTasks, all, model, state, hours].join(' '),
@@ -29,27 +35,25 @@ export function ActivityList({ filters }: { filters: Filters }) {
     [view, all, model, state, hours, token].join(' '),
   );
   const feeds = [entries, tasks, allTasks].filter((feed) => feed !== undefined);
-  const listed = view === 'Tasks' ? (all ? allTasks : tasks) : entries;
+  const listed = view === 'Tasks' ? (allTasks ?? tasks) : entries;
   const entryItems = entries?.items.value;
   const taskItems = (allTasks ?? tasks)?.items.value;
   const rows = useMemo(() => {
-    const ofEntries = (entryItems ?? [])
-      .map(rowOfEntry)
-      .filter(
-        (row) =>
-          (view === 'All' || row.taskId === undefined) &&
-          (model === '' || row.model === model) &&
-          (state === '' || row.state === state),
-      );
     const ofTasks = (taskItems ?? []).map(rowOfTask);
     if (view === 'Tasks') return ofTasks;
+    const ofEntries = (entryItems ?? [])
+      .map(rowOfEntry)
+      .filter(({ taskId }) => view === 'All' || taskId === undefined);
     // The log contains a task when it has ended.
     const ended = new Set(ofEntries.map(({ key }) => key));
     return [
-      ...ofTasks.filter(({ key, progress }) => progress !== undefined && !ended.has(key)),
+      ...ofTasks.filter(
+        ({ key, progress, tokenId }) =>
+          progress !== undefined && !ended.has(key) && (token === '' || tokenId === Number(token)),
+      ),
       ...ofEntries,
     ];
-  }, [entryItems, taskItems, view, model, state]);
+  }, [entryItems, taskItems, view, token]);
 
   const opened = (row: Row) =>
     task ? row.taskId === task : row.taskId === undefined && row.requestId === request;
@@ -59,6 +63,10 @@ export function ActivityList({ filters }: { filters: Filters }) {
     chosen.value = row.key;
     setFilters(row.taskId ? { task: row.taskId, request: '' } : { task: '', request: row.requestId });
   };
+  // Pages of the log can contain tasks only, which the view of calls leaves out.
+  useEffect(() => {
+    if (rows.length < minRows && (entryItems?.length ?? 0) < maxSkipped) void listed?.older();
+  }, [entryItems]);
   const error = feeds.map((feed) => feed.error.value).find((value) => value !== undefined);
   const isLoaded = feeds.every((feed) => feed.isLoaded.value);
   const hasMore = listed?.hasMore.value ?? false;

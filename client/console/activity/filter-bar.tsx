@@ -15,12 +15,12 @@ const ranges = {
   168: 'Last 7 days',
   720: 'Last 30 days',
 };
-const states = {
-  '': 'All states',
-  queued: 'Queued',
-  in_progress: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
+const runningStates = { queued: 'Queued', in_progress: 'Running' };
+const endedStates = { completed: 'Completed', failed: 'Failed' };
+const states: Readonly<Record<View, Readonly<Record<string, string>>>> = {
+  All: { ...runningStates, ...endedStates, canceled: 'Canceled' },
+  Calls: { ...endedStates, canceled: 'Canceled' },
+  Tasks: { ...runningStates, ...endedStates },
 };
 
 /** The view, the search and the filters of the table. */
@@ -36,7 +36,9 @@ export function FilterBar({ filters }: { filters: Filters }) {
             key={name}
             type="button"
             aria-pressed={name === view}
-            onClick={() => setFilters({ view: name, all: '', token: '' })}
+            onClick={() =>
+              setFilters({ view: name, all: '', token: '', state: state in states[name] ? state : '' })
+            }
           >
             {name}
           </button>
@@ -52,7 +54,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
       <Select
         label="State"
         value={state}
-        options={states}
+        options={{ '': 'All states', ...states[view] }}
         onSelect={(value) => setFilters({ state: value })}
       />
       <Select
@@ -71,7 +73,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
           All users
         </label>
       )}
-      {isAdmin && view === 'Tasks' && all && <KeySelect token={filters.token} />}
+      {(view !== 'Tasks' || all) && <KeySelect token={filters.token} isAll={all !== ''} />}
       {isAdmin && view !== 'Tasks' && <Export filters={filters} />}
     </div>
   );
@@ -139,18 +141,22 @@ function TaskSearch() {
   );
 }
 
-function KeySelect({ token }: { token: string }) {
+/** Selects one of the keys that the signed-in key sees, or of all keys. */
+function KeySelect({ token, isAll }: { token: string; isAll: boolean }) {
   const client = useClient();
-  const keys = useLoaded((signal) => client.admin.tokens.list({ page_size: 1_000 }, { signal })).state.value;
-  const items = keys.status === 'done' ? keys.result.items : [];
+  const keys = useLoaded(async (signal) => {
+    const query = { page_size: 1_000 };
+    if (!isAll)
+      return (await client.tokens.list(query, { signal })).items.map(({ id, name }) => ({ id, name }));
+    const { items } = await client.admin.tokens.list(query, { signal });
+    return items.map(({ id, name, user_name: user }) => ({ id, name: `${name} (${user})` }));
+  }, isAll).state.value;
+  const items = keys.status === 'done' ? keys.result : [];
   return (
     <Select
       label="Key"
       value={token}
-      options={{
-        '': 'All keys',
-        ...Object.fromEntries(items.map(({ id, name, user_name: user }) => [id, `${name} (${user})`])),
-      }}
+      options={{ '': 'All keys', ...Object.fromEntries(items.map(({ id, name }) => [id, name])) }}
       onSelect={(value) => setFilters({ token: value })}
     />
   );

@@ -7,6 +7,8 @@ export interface Row {
   state: 'queued' | 'in_progress' | 'completed' | 'failed' | 'canceled';
   model: string;
   keyName: string;
+  /** Id of the key of a task. */
+  tokenId: number | undefined;
   requestId: string;
   /** Undefined for a call without a task. */
   taskId: string | undefined;
@@ -23,6 +25,7 @@ export const rowOfEntry = (entry: LogItem): Row => ({
   state: entry.state ?? 'completed',
   model: entry.model_name,
   keyName: entry.token_name,
+  tokenId: undefined,
   requestId: entry.request_id,
   taskId: entry.task_id ?? undefined,
   progress: undefined,
@@ -35,6 +38,7 @@ export const rowOfTask = (task: MyTask | AdminTask): Row => ({
   state: task.error?.code === 'task_canceled' ? 'canceled' : task.state,
   model: task.model,
   keyName: task.token_name ?? '',
+  tokenId: task.token_id,
   requestId: task.request_id,
   taskId: task.id,
   progress: task.state === 'in_progress' || task.state === 'queued' ? task.progress : undefined,

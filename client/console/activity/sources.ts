@@ -4,20 +4,28 @@ import type { Filters } from './filters.ts';
 
 const pageSize = 100;
 
-/** The ended calls and tasks of the request log. */
-export function entrySource(client: Unigate, filters: Filters): FeedSource<LogItem> {
-  const load = async (p: number, signal: AbortSignal) => {
-    const { search: keyword, hours } = filters;
+/** The ended calls and tasks of the request log. Undefined if they cannot have the state of the filters. */
+export function entrySource(client: Unigate, filters: Filters): FeedSource<LogItem> | undefined {
+  const { search: keyword, model, state, hours, token } = filters;
+  if (isRunning(state)) return undefined;
+  const load = async (after: number | undefined, signal: AbortSignal) => {
     const start = startOf(hours);
-    const query = { p, page_size: pageSize, ...(keyword && { keyword }), ...(start && { start }) };
-    const { items, total } = await client.logs.search(query, { signal });
-    return { items, hasMore: p * pageSize < total };
+    const query = {
+      page_size: pageSize,
+      ...(keyword && { keyword }),
+      ...(model && { model }),
+      ...(state && { state: state as EntryState }),
+      ...(token && { token_id: Number(token) }),
+      ...(start && { start }),
+      ...(after && { after }),
+    };
+    const { items } = await client.logs.search(query, { signal });
+    return { items, hasMore: items.length === pageSize };
   };
   return {
     idOf: ({ id }) => id,
-    newest: (signal) => load(1, signal),
-    // New entries shift the pages. The number of loaded entries is the offset of the next one.
-    older: (loaded, signal) => load(Math.floor(loaded.length / pageSize) + 1, signal),
+    newest: (signal) => load(undefined, signal),
+    older: (loaded, signal) => load(loaded.at(-1)?.id, signal),
   };
 }
 
@@ -54,6 +62,7 @@ export function adminTaskSource(client: Unigate, filters: Filters): FeedSource<A
   };
 }
 
+type EntryState = NonNullable<LogItem['state']>;
 type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 function taskQuery({ model, state, hours }: Filters) {
@@ -65,6 +74,9 @@ function taskQuery({ model, state, hours }: Filters) {
     ...(since && { since }),
   };
 }
+
+/** Whether only tasks that have not ended have this state. */
+export const isRunning = (state: string): boolean => state === 'queued' || state === 'in_progress';
 
 /** Returns the start of a range that ends now. Unix time in seconds. */
 export const startOf = (hours: string): number | undefined =>
