@@ -8,9 +8,15 @@ const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
 export const hasChromium = process.env.CI === 'true' || existsSync(executablePath);
 
 export function launch(): Promise<Browser> {
-  // Chromium's own sandbox does not work for root, as in most containers.
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+    args: [
+      // Chromium's own sandbox does not work for root, as in most containers.
+      '--no-sandbox',
+      '--autoplay-policy=no-user-gesture-required',
+      // A microphone that beeps, and that pages may use.
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+    ],
   });
 }

@@ -29,7 +29,7 @@ export function CallForm({ run, label, hasTask, onSubmit, children }: CallFormPr
   const submit = async () => {
     await onSubmit();
     requestAnimationFrame(() => {
-      element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+      element.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid="true"]')?.focus();
     });
   };
   return (
@@ -42,7 +42,8 @@ export function CallForm({ run, label, hasTask, onSubmit, children }: CallFormPr
       })}
     >
       {children}
-      <div class="row">
+      {/* The field keeps the focus: leaving it shows its problem, which would move the button away from the pointer. */}
+      <div class="row" onMouseDown={(event) => event.preventDefault()}>
         <Button submit variant="primary" busy={isRunning}>
           {label}
         </Button>

@@ -41,9 +41,9 @@ export function VoicePicker({
       <span class="field-label" id={id}>
         Voice <span class="field-limit">{voices.length} available</span>
       </span>
-      <ul class="voices" role="radiogroup" aria-labelledby={id} aria-invalid={problem !== undefined}>
+      <div class="voices" role="radiogroup" aria-labelledby={id} aria-invalid={problem !== undefined}>
         {voices.map((voice) => (
-          <li key={voice.id} class="voice">
+          <div key={voice.id} class="voice">
             <label>
               <input
                 type="radio"
@@ -54,9 +54,9 @@ export function VoicePicker({
               <VoiceText voice={voice} />
             </label>
             <SampleButton key={model.id} model={model} voice={voice} />
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       {problem && (
         <p class="field-error" role="alert">
           {problem}
@@ -76,7 +76,8 @@ function VoiceText({ voice }: { voice: ModelVoice }) {
         {custom && <Badge tone="accent">Yours</Badge>}
         <span class="muted">{facts}</span>
       </span>
-      {description && <span class="muted voice-description">{description}</span>}
+      {/* Names of the caller's voices are not unique. */}
+      <span class="muted voice-description">{custom ? id : description}</span>
     </span>
   );
 }

@@ -30,7 +30,7 @@ export function RecordingField({ form, path }: { form: Form; path: string }) {
   };
   const state = conversion.state.value;
   return (
-    <div class="field" aria-invalid={problem !== undefined} tabIndex={-1}>
+    <div class="field" data-invalid={problem !== undefined} tabIndex={-1}>
       {url === '' ? (
         <>
           <RecordButton onRecord={(load) => void convert(load)} />
