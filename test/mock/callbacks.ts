@@ -1,7 +1,8 @@
 import { isObject, type Json } from '../../openapi/tools/document.ts';
 import type { Alarm, Timers } from '../../server/lib/timers.ts';
 import { documented } from '../conformance/contract/documented.ts';
-import type { MockTask, MockTasks } from './tasks.ts';
+import type { MockTask } from './task-kinds.ts';
+import type { MockTasks } from './tasks.ts';
 
 interface CallbackOptions {
   timers: Timers;

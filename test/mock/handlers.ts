@@ -14,7 +14,8 @@ import { mediaPath } from './media.ts';
 import { sampleChunks, sampleFile } from './sample-audio.ts';
 import { sendFile } from './send-file.ts';
 import { sampleFileName, speechSettings } from './speech-audio.ts';
-import { type MockTask, type MockTasks, notFound, type Stage, taskKinds } from './tasks.ts';
+import { type MockTask, notFound, type Stage, taskKinds } from './task-kinds.ts';
+import type { MockTasks } from './tasks.ts';
 import type { MockVoices } from './voices.ts';
 
 /** The context of a handler. */

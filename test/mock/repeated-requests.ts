@@ -2,7 +2,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { JsonObject } from '../../openapi/tools/document.ts';
 import type { Repetition } from '../../server/calls/repetition.ts';
 import { Failure } from '../../server/lib/failure.ts';
-import type { MockTask } from './tasks.ts';
+import type { MockTask } from './task-kinds.ts';
 
 /** A request that may repeat an earlier one. */
 export interface RepeatableRequest extends Repetition {

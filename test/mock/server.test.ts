@@ -9,7 +9,7 @@ import { inspectWav, level } from '../sandbox/audio-inspection.ts';
 import { exchange } from '../support/exchange.ts';
 import { assertConforms, expectError, expectRoutingError } from '../support/expectations.ts';
 import { type Mock, startMock } from './server.ts';
-import { taskKinds } from './tasks.ts';
+import { taskKinds } from './task-kinds.ts';
 
 const taskMs = 10_000;
 let now = Date.now();
