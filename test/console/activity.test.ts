@@ -67,6 +67,26 @@ describe.skipIf(!hasChromium)('activity', { timeout: 60_000 }, () => {
     expect(await firstVisible(page)).toBe(before);
   });
 
+  test('starts again when more calls arrive than a page holds', async () => {
+    await embed('before');
+    const page = await target.open('#/activity?view=calls');
+    const table = page.getByRole('grid', { name: 'Calls and tasks' });
+    const rowCount = async () => Number(await table.getAttribute('aria-rowcount'));
+    await expect.poll(rowCount).toBeGreaterThan(1);
+    const { promise: created, resolve } = Promise.withResolvers<void>();
+    await page.route('**/api/log/search*', async (route) => {
+      await created;
+      await route.continue();
+    });
+    await Promise.all(Array.from({ length: 105 }, (_, index) => embed(`burst ${index}`)));
+    const { request_id: newest } = (await client().logs.search({ page_size: 1 })).items[0] ?? {};
+    resolve();
+    await page.getByRole('row').filter({ hasText: newest }).waitFor();
+    const { total } = await client().logs.search({ model: 'theta-embedding-1' });
+    await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect.poll(rowCount).toBeGreaterThanOrEqual(Math.min(total, 200));
+  });
+
   test('moves between rows with arrow keys', async () => {
     await Promise.all(['a', 'b', 'c'].map(embed));
     const page = await target.open('#/activity?view=calls');

@@ -162,14 +162,19 @@ function KeySelect({ token, isAll }: { token: string; isAll: boolean }) {
   );
 }
 
-/** Exports the request log of all users as CSV, with the model and the time of the filters. */
-function Export({ filters: { model, hours } }: { filters: Filters }) {
+/** Exports the request log of all users as CSV, with the model, the key and the time of the filters. */
+function Export({ filters: { model, token, hours } }: { filters: Filters }) {
   const client = useClient();
   const run = useRun<void>();
   const state = run.state.value;
   const save = async (signal: AbortSignal) => {
     const since = startOf(hours);
-    const query = { format: 'csv', ...(model && { model }), ...(since && { since }) } as const;
+    const query = {
+      format: 'csv',
+      ...(model && { model }),
+      ...(token && { token_id: Number(token) }),
+      ...(since && { since }),
+    } as const;
     const file = await client.admin.logs.export(query, { signal });
     const url = URL.createObjectURL(new Blob([await file.bytes()], { type: 'text/csv' }));
     const link = document.createElement('a');
@@ -180,7 +185,12 @@ function Export({ filters: { model, hours } }: { filters: Filters }) {
   };
   return (
     <>
-      <Button icon={Download} busy={state.status === 'running'} onClick={() => void run.start(save)}>
+      <Button
+        icon={Download}
+        label="Export CSV of all users"
+        busy={state.status === 'running'}
+        onClick={() => void run.start(save)}
+      >
         Export CSV
       </Button>
       {state.status === 'failed' && <ErrorNotice error={state.error} />}
