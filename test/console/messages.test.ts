@@ -28,7 +28,9 @@ describe.skipIf(!hasChromium)('the messages page', { timeout: 60_000 }, () => {
     await expectAccessible(page);
     await message.press('Enter');
     await answers.getByRole('link', { name: /= \d+ quota/ }).waitFor();
-    expect(await answers.innerText()).toMatch(/^Low tide in Vik is at 17:40 today\.[^]*\d+ → \d+ tokens/);
+    expect(await answers.innerText()).toMatch(
+      /^Low tide in Vik is at 17:40 today\.[^]*\d+ → \d+ tokens[^]*first token after/,
+    );
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Message');
     await page.getByRole('tab', { name: 'Anthropic SDK' }).click();
     await page.getByText('"content": "Low tide in Vik is at 17:40 today."').waitFor();

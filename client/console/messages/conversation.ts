@@ -16,8 +16,9 @@ export interface AssistantTurn extends Reply {
   role: 'assistant';
   state: 'streaming' | 'done' | 'stopped' | 'failed';
   requestId: string | undefined;
-  /** Times since the request was sent, in milliseconds. */
-  firstEventMs: number | undefined;
+  /** Time from the request to the first text, thinking or tool input. Undefined before it. */
+  firstTokenMs: number | undefined;
+  /** Time from the request to the last event. */
   elapsedMs: number;
 }
 
@@ -76,7 +77,7 @@ export class Conversation {
       role: 'assistant',
       state: 'streaming',
       requestId: undefined,
-      firstEventMs: undefined,
+      firstTokenMs: undefined,
       elapsedMs: 0,
     };
     const update = (change: Partial<AssistantTurn>) => {
@@ -86,8 +87,11 @@ export class Conversation {
     update({});
     try {
       for await (const event of events) {
-        const firstEventMs = turn.firstEventMs ?? performance.now() - startedAt;
-        update({ ...applyEvent(turn, event), requestId: events.requestId, firstEventMs });
+        const firstTokenMs =
+          event.type === 'content_block_delta'
+            ? (turn.firstTokenMs ?? performance.now() - startedAt)
+            : turn.firstTokenMs;
+        update({ ...applyEvent(turn, event), requestId: events.requestId, firstTokenMs });
       }
       update({ state: 'done' });
     } catch (error) {

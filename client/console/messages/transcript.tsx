@@ -139,11 +139,11 @@ function AssistantMessage({ turn, actions }: { turn: AssistantTurn; actions: Com
   );
 }
 
-function Timing({ turn: { elapsedMs, firstEventMs } }: { turn: AssistantTurn }) {
-  if (firstEventMs === undefined) return null;
+function Timing({ turn: { elapsedMs, firstTokenMs } }: { turn: AssistantTurn }) {
+  if (firstTokenMs === undefined) return null;
   return (
-    <span class="numeric" title={`First event after ${formatDuration(firstEventMs)}`}>
-      {formatDuration(elapsedMs)}
+    <span class="numeric">
+      {formatDuration(elapsedMs)}, first token after {formatDuration(firstTokenMs)}
     </span>
   );
 }
