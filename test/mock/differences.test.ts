@@ -312,7 +312,7 @@ const rejectsReferences: ReadonlySet<string> = new Set(['customizeVoice', 'creat
 /** Operations that report an unknown task as a state of its own: row Example ids. */
 const unknownTasks: ReadonlySet<string> = new Set(['getNativeTask']);
 
-test('no documented request shows an undocumented difference', { timeout: 60_000 }, async () => {
+test('no documented request shows an undocumented difference', { timeout: 180_000 }, async () => {
   const other = await startTestGateway();
   cleanups.push(() => other.close());
   const undocumented: string[] = [];
