@@ -9,6 +9,9 @@ import { Cost } from './cost.tsx';
 import { useRun } from './run.ts';
 import type { TaskRun, TaskView } from './task-run.ts';
 
+/** A task that ends sooner had ended before the page asked for it. */
+const minShownMs = 1_000;
+
 interface TaskProgressProps {
   run: TaskRun<unknown>;
   /** Accessible name, for a page with several tasks. */
@@ -34,7 +37,9 @@ export function TaskProgress({ run, label = 'Task', onCancel, hideError }: TaskP
           {state.status === 'running' && view.percent !== undefined && (
             <span class="numeric">{view.percent} %</span>
           )}
-          {state.status === 'done' && <span class="secondary">in {formatDuration(state.elapsedMs)}</span>}
+          {state.status === 'done' && state.elapsedMs > minShownMs && (
+            <span class="secondary">in {formatDuration(state.elapsedMs)}</span>
+          )}
           {state.status === 'done' && view.requestId && <Cost requestId={view.requestId} />}
         </p>
         {state.status === 'running' && (

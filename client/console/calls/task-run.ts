@@ -62,6 +62,11 @@ export class TaskRun<Done> extends Run<Done> {
     return this.#waitAgain();
   }
 
+  override reset(): void {
+    super.reset();
+    this.view.value = undefined;
+  }
+
   /** Waits again after `stop`. */
   resume() {
     return this.#waitAgain?.();

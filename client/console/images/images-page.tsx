@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals';
-import { Images, Sparkles } from 'lucide';
+import { Images } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import { requestIdOf, type Unigate } from '../../index.ts';
+import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useModels } from '../calls/models.ts';
 import { useRun } from '../calls/run.ts';
 import { samplesOf, taskSample } from '../calls/samples.ts';
-import { submitHandlers } from '../calls/submit.ts';
 import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
@@ -51,25 +50,19 @@ function Workbench() {
   );
   const runs = useJobRuns();
   const run = useRun<void>();
-  const isRejected = useSignal(false);
   const selectedId = useSignal<string | undefined>(undefined);
   const body = form.body.value as ImagineBody;
   const state = run.state.value;
   const selected = entries.value.find(({ id }) => id === selectedId.value) ?? entries.value[0];
-  const create = async () => {
-    if (!form.checkAll()) return;
-    isRejected.value = false;
-    await run.start(async (abort) => {
+  const create = () =>
+    submitForm(form, run, async (abort) => {
       const created = await client.imageJobs.create(body, { signal: abort });
       addEntry({ id: created.result, title: body.prompt, requestId: requestIdOf(created) });
       selectedId.value = created.result;
     });
-    const after = run.state.peek();
-    if (after.status === 'failed') isRejected.value = form.reject(after.error);
-  };
   return (
     <div class="workbench">
-      <form class="card fields" noValidate {...submitHandlers(() => void create())}>
+      <CallForm run={run} label="Create images" onSubmit={create}>
         <Field
           form={form}
           path="prompt"
@@ -85,11 +78,8 @@ function Workbench() {
             <Field form={form} path="notifyHook" label="Callback URL" />
           </div>
         </details>
-        {state.status === 'failed' && !isRejected.value && <ErrorNotice error={state.error} />}
-        <Button submit variant="primary" icon={Sparkles} busy={state.status === 'running'}>
-          Create images
-        </Button>
-      </form>
+        {state.status === 'failed' && <ErrorNotice error={state.error} />}
+      </CallForm>
       <div class="stack">
         {selected === undefined ? (
           <EmptyState icon={Images} title="Your images appear here.">

@@ -1,10 +1,9 @@
 import type { Signal } from '@preact/signals';
-import { Sparkles } from 'lucide';
 import type { Model } from '../../index.ts';
-import { submitHandlers } from '../calls/submit.ts';
+import { CallForm } from '../calls/call-form.tsx';
+import type { Run } from '../calls/run.ts';
 import { Field } from '../contract/field.tsx';
 import type { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { type Input, inputs, views } from './draft.ts';
 
@@ -12,13 +11,13 @@ interface Models3dFormProps {
   form: Form;
   models: readonly Model[];
   input: Signal<Input>;
-  isRunning: boolean;
-  onSubmit: () => void;
+  run: Run<unknown>;
+  onSubmit: () => Promise<void>;
 }
 
-export function Models3dForm({ form, models, input, isRunning, onSubmit }: Models3dFormProps) {
+export function Models3dForm({ form, models, input, run, onSubmit }: Models3dFormProps) {
   return (
-    <form class="card fields" noValidate {...submitHandlers(onSubmit)}>
+    <CallForm hasTask run={run} label="Create object" onSubmit={onSubmit}>
       <Field
         form={form}
         path="model"
@@ -63,9 +62,6 @@ export function Models3dForm({ form, models, input, isRunning, onSubmit }: Model
           )}
         </div>
       </details>
-      <Button submit variant="primary" icon={Sparkles} busy={isRunning}>
-        {isRunning ? 'Creating…' : 'Create object'}
-      </Button>
-    </form>
+    </CallForm>
   );
 }

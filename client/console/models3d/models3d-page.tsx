@@ -47,7 +47,6 @@ function Workbench({ models }: { models: readonly Model[] }) {
   const model = models.find(({ id }) => id === query.get('model')) ?? models[0];
   const form = useMemo(() => formOf(contract, model?.id ?? ''), []);
   const input = useSignal<Input>('Text');
-  const isRejected = useSignal(false);
   const task = useTask<Result>();
   const state = task.state.value;
   const body = bodyOf(form.body.value, input.value);
@@ -56,10 +55,9 @@ function Workbench({ models }: { models: readonly Model[] }) {
   });
   const create = async () => {
     if (!form.checkAll()) return;
-    isRejected.value = false;
     await task.submit(callsOf(client), body);
     const after = task.state.peek();
-    if (after.status === 'failed') isRejected.value = form.reject(after.error);
+    if (after.status === 'failed' && form.reject(after.error)) task.reset();
     const id = task.view.peek()?.id;
     if (id !== undefined) replaceQuery({ task: id });
   };
@@ -69,13 +67,7 @@ function Workbench({ models }: { models: readonly Model[] }) {
   }, []);
   return (
     <div class="workbench">
-      <Models3dForm
-        form={form}
-        models={models}
-        input={input}
-        isRunning={state.status === 'running'}
-        onSubmit={() => void create()}
-      />
+      <Models3dForm form={form} models={models} input={input} run={task} onSubmit={create} />
       <div class="stack">
         {task.view.value === undefined ? (
           <EmptyState icon={Box} title="Your object appears here.">
@@ -95,11 +87,7 @@ function Workbench({ models }: { models: readonly Model[] }) {
                   imageUrl={state.result.imageUrl}
                 />
               ))}
-            <TaskProgress
-              run={task}
-              hideError={isRejected.value}
-              onCancel={(id) => client.models3d.cancel(id)}
-            />
+            <TaskProgress run={task} onCancel={(id) => client.models3d.cancel(id)} />
             {state.status === 'done' && (
               <details>
                 <summary class="secondary">Response</summary>

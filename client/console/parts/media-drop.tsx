@@ -12,12 +12,22 @@ interface MediaDropProps {
   accept: string;
   /** Schemes of addresses that can be entered, such as `https://…`. Without it only files are accepted. */
   placeholder?: string;
+  /** Error of the media. */
+  problem?: string | undefined;
   /** Receives a data URL or the entered address. */
   onAdd: (url: string) => void;
 }
 
 /** Accepts media that are dropped, pasted, chosen or entered as an address. */
-export function MediaDrop({ label, icon = ImagePlus, hint, accept, placeholder, onAdd }: MediaDropProps) {
+export function MediaDrop({
+  label,
+  icon = ImagePlus,
+  hint,
+  accept,
+  placeholder,
+  problem,
+  onAdd,
+}: MediaDropProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const isOver = useSignal(false);
@@ -96,7 +106,13 @@ export function MediaDrop({ label, icon = ImagePlus, hint, accept, placeholder, 
           </Button>
         </div>
       )}
-      <p class="field-hint">{hint}</p>
+      {problem ? (
+        <p class="field-error" role="alert">
+          {problem}
+        </p>
+      ) : (
+        <p class="field-hint">{hint}</p>
+      )}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { APIError } from '../../index.ts';
 import type { JsonObject } from '../contract/form.ts';
 
 /** Purpose of a medium, in the words of the native format. */
@@ -80,3 +81,10 @@ export function withGenericMedia(body: JsonObject, media: readonly Medium[], pro
 }
 
 const kindOfRole = (role: Role) => (role.endsWith('_frame') ? 'image' : role.replace('reference_', ''));
+
+const mediaFields =
+  /^(?:metadata\.|input\.)*(?:images?|reference_images|input_reference|video|video_url|audio_url|media|content)(?:\.|$)/;
+
+/** Returns the message of an error that names one of the media. */
+export const mediaProblemOf = (error: unknown): string | undefined =>
+  error instanceof APIError && mediaFields.test(error.param ?? '') ? error.message : undefined;

@@ -35,8 +35,14 @@ const rules: Readonly<Record<string, { roles: readonly Role[]; accept: string; h
 const noRule = { roles, accept: 'image/*', hint: '' };
 const icons = { image: Image, video: Film, audio: AudioLines };
 
+interface ReferencesProps {
+  media: Signal<readonly Medium[]>;
+  protocol: string;
+  problem: string | undefined;
+}
+
 /** The media of a request, each with its purpose. */
-export function References({ media, protocol }: { media: Signal<readonly Medium[]>; protocol: string }) {
+export function References({ media, protocol, problem }: ReferencesProps) {
   const rule = rules[protocol] ?? noRule;
   const announcement = useSignal('');
   return (
@@ -44,6 +50,7 @@ export function References({ media, protocol }: { media: Signal<readonly Medium[
       <MediaDrop
         label="References"
         hint={rule.hint}
+        problem={problem}
         accept={rule.accept}
         placeholder="https://… or asset://…"
         onAdd={(url) => {

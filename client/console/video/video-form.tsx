@@ -1,11 +1,10 @@
 import type { Signal } from '@preact/signals';
-import { Sparkles } from 'lucide';
 import { useId } from 'preact/hooks';
 import type { Model } from '../../index.ts';
-import { submitHandlers } from '../calls/submit.ts';
+import { CallForm } from '../calls/call-form.tsx';
+import type { Run } from '../calls/run.ts';
 import { Field } from '../contract/field.tsx';
 import type { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { choicesOf, hasChoice, isSupported } from './draft.ts';
 import { formats, type VideoFormat } from './formats.ts';
 import type { Medium } from './media.ts';
@@ -17,21 +16,23 @@ interface VideoFormProps {
   form: Form;
   protocol: string;
   media: Signal<readonly Medium[]>;
-  isRunning: boolean;
+  /** Error of the media. */
+  mediaProblem: string | undefined;
+  run: Run<unknown>;
   onChange: (format: VideoFormat, model: string) => void;
-  onSubmit: () => void;
+  onSubmit: () => Promise<void>;
 }
 
 /** The form of one format. Fields that the model does not support are not shown. */
 export function VideoForm({ models, format, form, protocol, media, ...props }: VideoFormProps) {
-  const { isRunning, onChange, onSubmit } = props;
+  const { mediaProblem, run, onChange, onSubmit } = props;
   const { paths, morePaths } = format;
   const id = useId();
   const offered = models.filter(({ protocols }) => protocols.some((name) => format.protocols.includes(name)));
   const more = [paths.seed, ...morePaths].filter((path) => isSupported(form, path) && hasChoice(form, path));
   const model = String(form.get('model'));
   return (
-    <form class="card fields" noValidate {...submitHandlers(onSubmit)}>
+    <CallForm hasTask run={run} label="Create video" onSubmit={onSubmit}>
       <div class="field">
         <label class="field-label" for={`${id}-format`}>
           Format
@@ -74,7 +75,7 @@ export function VideoForm({ models, format, form, protocol, media, ...props }: V
         </select>
       </div>
       <Field form={form} path={paths.prompt} label="Prompt" rows={4} hint="" />
-      <References media={media} protocol={protocol} />
+      <References media={media} protocol={protocol} problem={mediaProblem} />
       <div class="field-columns">
         <Field
           form={form}
@@ -97,10 +98,7 @@ export function VideoForm({ models, format, form, protocol, media, ...props }: V
           </div>
         </details>
       )}
-      <Button submit variant="primary" icon={Sparkles} busy={isRunning}>
-        {isRunning ? 'Creating…' : 'Create video'}
-      </Button>
-    </form>
+    </CallForm>
   );
 }
 

@@ -13,7 +13,7 @@ import { useClient } from '../session/session.ts';
 import { replaceQuery, route } from '../shell/router.ts';
 import { formOf } from './draft.ts';
 import { type VideoFormat, type VideoResult, videosFormat } from './formats.ts';
-import type { Medium } from './media.ts';
+import { type Medium, mediaProblemOf } from './media.ts';
 import { openAiSample } from './openai-sample.ts';
 import { RecentTasks } from './recent-tasks.tsx';
 import { VideoForm } from './video-form.tsx';
@@ -29,7 +29,7 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
   const format = useSignal(videosFormat);
   const form = useSignal(formOf(contract, videosFormat, first?.id ?? ''));
   const media = useSignal<readonly Medium[]>([]);
-  const isRejected = useSignal(false);
+  const mediaProblem = useSignal<string | undefined>(undefined);
   /** The format of the task that the result shows. */
   const shown = useSignal(videosFormat);
   const task = useTask<VideoResult>();
@@ -46,15 +46,17 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
   };
   const create = async () => {
     if (!form.peek().checkAll()) return;
-    isRejected.value = false;
+    mediaProblem.value = undefined;
     shown.value = format.peek();
     replaceQuery({ model });
     await task.submit(format.peek().calls(client), body);
     const state = task.state.peek();
-    if (state.status === 'failed') isRejected.value = form.peek().reject(state.error);
+    if (state.status !== 'failed') return;
+    mediaProblem.value = mediaProblemOf(state.error);
+    if (form.peek().reject(state.error) || mediaProblem.value !== undefined) task.reset();
   };
   const open = (id: string) => {
-    isRejected.value = false;
+    mediaProblem.value = undefined;
     shown.value = videosFormat;
     replaceQuery({ task: id });
     void task.follow(videosFormat.calls(client), id);
@@ -75,9 +77,10 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
           form={form.value}
           protocol={protocol}
           media={media}
-          isRunning={state.status === 'running'}
+          mediaProblem={mediaProblem.value}
+          run={task}
           onChange={change}
-          onSubmit={() => void create()}
+          onSubmit={create}
         />
         <div class="stack">
           {task.view.value === undefined ? (
@@ -88,11 +91,7 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
             <section class="card stack" aria-label="Result">
               {state.status === 'running' && <div class="video-placeholder skeleton" />}
               {state.status === 'done' && <VideoView result={state.result} key={state.result.id} />}
-              <TaskProgress
-                run={task}
-                hideError={isRejected.value}
-                onCancel={cancel && ((id) => cancel(client, id))}
-              />
+              <TaskProgress run={task} onCancel={cancel && ((id) => cancel(client, id))} />
               {state.status === 'done' && (
                 <details>
                   <summary class="secondary">Response</summary>
