@@ -16,6 +16,13 @@ export default defineConfig(({ command }) => ({
     target: 'es2022',
     chunkSizeWarningLimit: 1_500,
   },
+  resolve: {
+    alias: {
+      'three/examples/jsm/libs/meshopt_decoder.module.js': fileURLToPath(
+        new URL('models3d/no-meshopt.ts', import.meta.url),
+      ),
+    },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: {
     proxy: {

@@ -1,5 +1,6 @@
-import { type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import type { ImageJob } from '../../index.ts';
+import { session } from '../session/session.ts';
 
 /** An image job of this tab. */
 export interface JobEntry {
@@ -27,6 +28,10 @@ const maxEntries = 40;
 export const entries: Signal<readonly JobEntry[]> = signal(
   JSON.parse(sessionStorage.getItem(storageKey) ?? '[]') as readonly JobEntry[],
 );
+
+effect(() => {
+  if (session.value === undefined) entries.value = [];
+});
 
 export function addEntry(entry: JobEntry): void {
   store([entry, ...entries.peek().filter(({ id }) => id !== entry.id)].slice(0, maxEntries));

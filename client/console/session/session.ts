@@ -49,9 +49,9 @@ export async function refreshSession(): Promise<void> {
   if (current.peek() === before) current.value = { ...before, me, isAdmin: me.scopes.includes('admin') };
 }
 
-/** Signs out and forgets the key. */
+/** Signs out and forgets the key, and all that pages have stored for it in this tab. */
 export function signOut(reason?: string): void {
-  sessionStorage.removeItem(storageKey);
+  sessionStorage.clear();
   signOutReason.value = reason;
   current.value = undefined;
 }
