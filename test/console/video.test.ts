@@ -20,7 +20,7 @@ async function createVideo(page: Page): Promise<void> {
   await page.getByLabel('Generated video').waitFor();
 }
 
-describe.skipIf(!hasChromium)('the video page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the video page', { timeout: 120_000 }, () => {
   const target = useConsole();
 
   test('creates a video, plays it and shows its frames and its cost', async () => {
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('the video page', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!hasChromium)('a video task that takes long', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a video task that takes long', { timeout: 120_000 }, () => {
   const target = useConsole(() => startTestGateway({ sandboxTaskMs: 6_000 }));
 
   test('can be left and awaited again', async () => {

@@ -10,7 +10,7 @@ interface ModelViewProps {
   imageUrl: string | undefined;
 }
 
-type Viewer = ReturnType<typeof import('./create-viewer.ts').createViewer>;
+type Viewer = import('@google/model-viewer').ModelViewerElement;
 
 /** A 3D object that can be turned, with its download. The viewer is loaded when an object is first shown. */
 export function ModelView({ id, url, imageUrl }: ModelViewProps) {
@@ -21,9 +21,9 @@ export function ModelView({ id, url, imageUrl }: ModelViewProps) {
   useEffect(() => {
     let isGone = false;
     const show = async () => {
-      const { createViewer } = await import('./create-viewer.ts');
-      if (isGone) return;
-      const element = createViewer({
+      const { showModel } = await import('./show-model.ts');
+      if (isGone || host.current === null) return;
+      showModel(host.current, {
         url,
         alt: 'Generated object. Arrow keys turn it, plus and minus zoom.',
         onLoad: (loaded) => {
@@ -34,7 +34,6 @@ export function ModelView({ id, url, imageUrl }: ModelViewProps) {
           isFailed.value = true;
         },
       });
-      host.current?.replaceChildren(element);
     };
     show().catch(() => {
       isFailed.value = true;

@@ -12,10 +12,9 @@ interface ViewerOptions {
   onError: () => void;
 }
 
-/** Returns an element that shows a GLB file. The element is loaded when it is added to the page. */
-export function createViewer({ url, alt, onLoad, onError }: ViewerOptions): ModelViewerElement {
+/** Shows a GLB file in an element of the page. */
+export function showModel(host: Element, { url, alt, onLoad, onError }: ViewerOptions): void {
   const viewer = new ModelViewerElement();
-  adoptStyles(viewer);
   viewer.alt = alt;
   viewer.cameraControls = true;
   viewer.touchAction = 'pan-y';
@@ -23,17 +22,20 @@ export function createViewer({ url, alt, onLoad, onError }: ViewerOptions): Mode
   viewer.shadowIntensity = 1;
   viewer.addEventListener('load', () => onLoad(viewer), { once: true });
   viewer.addEventListener('error', onError, { once: true });
+  // The content security policy blocks style elements when they are added to the page, but not constructed sheets.
+  const sheets = takeStyles(viewer);
+  host.replaceChildren(viewer);
+  // The viewer sets its own list of sheets when it is added.
+  viewer.shadowRoot?.adoptedStyleSheets.push(...sheets);
   viewer.src = url;
-  return viewer;
 }
 
-/** Replaces the style elements of a viewer. The content security policy blocks them when they are added to the page. */
-function adoptStyles({ shadowRoot }: ModelViewerElement): void {
-  if (shadowRoot === null) return;
-  for (const element of shadowRoot.querySelectorAll('style')) {
+/** Removes the style elements of a viewer and returns them as constructed sheets. */
+function takeStyles({ shadowRoot }: ModelViewerElement): CSSStyleSheet[] {
+  return [...(shadowRoot?.querySelectorAll('style') ?? [])].map((element) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(element.textContent);
-    shadowRoot.adoptedStyleSheets.push(sheet);
     element.remove();
-  }
+    return sheet;
+  });
 }
