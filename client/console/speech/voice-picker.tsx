@@ -57,10 +57,12 @@ export function VoicePicker({
           </div>
         ))}
       </div>
-      {problem && (
+      {problem ? (
         <p class="field-error" role="alert">
           {problem}
         </p>
+      ) : (
+        <p class="field-hint">A sample costs as much as any other speech.</p>
       )}
     </div>
   );

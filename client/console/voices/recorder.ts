@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { AbortError } from '../../index.ts';
 
 /** Providers use no more of a recording. */
 const maxSeconds = 30;
@@ -10,10 +11,15 @@ export class Recorder {
   readonly seconds = signal(0);
   #recorder: MediaRecorder | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
 
-  /** Records until `stop`, and returns the recording in a format of the browser. Throws if the user refuses. */
+  /** Records until `stop`, and returns the recording in a format of the browser. Throws DOMException if the user refuses. */
   async record(): Promise<Blob> {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    if (this.#isClosed) {
+      release(stream);
+      throw new AbortError('The page was left.');
+    }
     const recorder = new MediaRecorder(stream);
     const chunks: Blob[] = [];
     const startedAt = performance.now();
@@ -33,7 +39,7 @@ export class Recorder {
       return new Blob(chunks, { type: recorder.mimeType });
     } finally {
       clearInterval(this.#timer);
-      for (const track of stream.getTracks()) track.stop();
+      release(stream);
       this.isRecording.value = false;
     }
   }
@@ -41,4 +47,14 @@ export class Recorder {
   stop(): void {
     if (this.#recorder?.state === 'recording') this.#recorder.stop();
   }
+
+  /** Stops, also if the user allows the microphone later. */
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
+  }
+}
+
+function release(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
 }

@@ -75,7 +75,7 @@ function Preview({ url }: { url: string }) {
 
 function RecordButton({ onRecord }: { onRecord: (load: () => Promise<Blob>) => void }) {
   const recorder = useMemo(() => new Recorder(), []);
-  useEffect(() => () => recorder.stop(), []);
+  useEffect(() => () => recorder.close(), []);
   if (!recorder.isRecording.value)
     return (
       <div class="stack record">
