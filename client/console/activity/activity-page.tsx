@@ -21,7 +21,7 @@ export default function ActivityPage() {
   }, []);
   return (
     <>
-      <PageHead title="Activity">Calls and tasks of your key, updated every 2 seconds.</PageHead>
+      <PageHead title="Activity">Calls and tasks of your key, as they happen.</PageHead>
       <FilterBar filters={filters} />
       <div class="activity" data-open={isOpen}>
         <ActivityList filters={filters} />

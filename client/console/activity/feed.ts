@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import { pollIntervalMs } from './poll-interval.ts';
 
 interface FeedPage<Item> {
   items: readonly Item[];
@@ -11,8 +12,6 @@ export interface FeedSource<Item> {
   /** Loads a page after the loaded items. It may repeat some of them. */
   older: (loaded: readonly Item[], abort: AbortSignal) => Promise<FeedPage<Item>>;
 }
-
-const pollIntervalMs = 2_000;
 
 /** A list, newest first, that polls for new items and loads older ones on demand. */
 export class Feed<Item> {
@@ -33,7 +32,7 @@ export class Feed<Item> {
   /** Loads the newest items, and again after each interval until `stop`. A hidden page does not poll. */
   async start(): Promise<void> {
     if (!document.hidden || !this.isLoaded.peek()) await this.refresh();
-    if (!this.#controller.signal.aborted) this.#timer = setTimeout(() => void this.start(), pollIntervalMs);
+    if (!this.#controller.signal.aborted) this.#timer = setTimeout(() => void this.start(), pollIntervalMs());
   }
 
   stop(): void {

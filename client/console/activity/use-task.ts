@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type AdminTaskDetails, APIError, type MyTaskDetails } from '../../index.ts';
 import { session, useClient } from '../session/session.ts';
+import { pollIntervalMs } from './poll-interval.ts';
 
 export interface TaskState {
   /** The task with its request and response. Undefined for a task of another user. */
@@ -10,8 +11,6 @@ export interface TaskState {
   operator?: AdminTaskDetails | undefined;
   error?: unknown;
 }
-
-const pollIntervalMs = 2_000;
 
 /** Follows a task until its end. `refreshes` loads it again. */
 export function useTask(id: string, refreshes: number): Signal<TaskState> {
@@ -38,7 +37,7 @@ export function useTask(id: string, refreshes: number): Signal<TaskState> {
       const task = state.peek().own ?? state.peek().operator;
       const isEnded = task?.state === 'completed' || task?.state === 'failed';
       if (!signal.aborted && task !== undefined && (!isEnded || task.callback === 'open'))
-        timer = setTimeout(() => void load(), pollIntervalMs);
+        timer = setTimeout(() => void load(), pollIntervalMs());
     };
     void load();
     return () => {
