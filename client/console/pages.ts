@@ -36,7 +36,7 @@ export interface Page {
 }
 
 /** All pages, in the order of the sidebar. */
-export const pages: readonly Page[] = [
+const pages: readonly Page[] = [
   {
     path: '',
     title: 'Overview',

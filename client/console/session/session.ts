@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { APIError, type MeReply, Unigate } from '../../index.ts';
 
 /** A signed-in key. */
-export interface Session {
+interface Session {
   client: Unigate;
   /** Sent by realtime samples and the mock of a socket; never part of an address, a log or a stored file. */
   key: string;

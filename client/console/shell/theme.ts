@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-export type Theme = 'auto' | 'light' | 'dark';
+type Theme = 'auto' | 'light' | 'dark';
 
 /** Also used by the documentation, so that both have the same theme. */
 const storageKey = 'vitepress-theme-appearance';

@@ -3,7 +3,7 @@ import type { Contract, Schema } from '../contract/contract.ts';
 import type { JsonObject } from '../contract/form.ts';
 
 /** A field of the form: its path in the body, and its texts if they differ from those of the contract. */
-export interface OptionField {
+interface OptionField {
   path: string;
   label: string;
   hint?: string;

@@ -9,7 +9,7 @@ export interface ContractDocuments {
 }
 
 /** An option of a request, with values in Markdown. */
-export interface ModelOption {
+interface ModelOption {
   name: string;
   values: string;
   default: string;
