@@ -55,7 +55,7 @@ export function CallForm({ run, label, hasTask, onSubmit, children }: CallFormPr
             <Elapsed since={state.startedAt} />
           </>
         )}
-        {!isRunning && <span class="field-hint">Ctrl Enter</span>}
+        {!isRunning && <span class="field-hint shortcut">Ctrl Enter</span>}
       </div>
       <p class="visually-hidden" role="status">
         {isRunning ? 'The call is running.' : state.status === 'done' ? 'The call is complete.' : ''}
