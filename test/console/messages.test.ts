@@ -63,6 +63,12 @@ describe.skipIf(!hasChromium)('the messages page', { timeout: 60_000 }, () => {
     expect(await page.getByRole('article').count()).toBe(0);
     // The browser itself logs the status 400.
     page.removeAllListeners('console');
+    await page.getByText('More options').click();
+    await page.getByLabel('Top P').fill('2');
+    await page.getByText('More options').click();
+    await message.press('Enter');
+    await page.getByText('Enter at most 1.').waitFor();
+    await page.getByLabel('Top P').fill('');
     await tool.fill('{ "name": "low_tide", "description": 5, "input_schema": { "type": "object" } }');
     await message.press('Enter');
     await page

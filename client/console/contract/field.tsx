@@ -35,6 +35,11 @@ export function Field({ form, path, label, hint, placeholder, model, options, ro
   const schema = variantOf(form, form.schemaAt(path));
   const value = form.get(path);
   const problem = form.problem(path);
+  useEffect(() => {
+    // Closed options would hide the problem, also when the form is submitted again.
+    const options = problem === undefined ? null : document.getElementById(id)?.closest('details');
+    if (options) options.open = true;
+  }, [problem, form.checks.value]);
   const description = hint ?? schema.description;
   const shared = {
     id,

@@ -18,6 +18,9 @@ export class Form {
   /** Paths of the fields that the form shows. */
   readonly #shown = new Set<string>();
 
+  /** Number of times that all fields were checked. */
+  readonly checks = signal(0);
+
   /** The request body. */
   readonly body: ReadonlySignal<JsonObject> = computed(() => this.#values.value);
 
@@ -74,6 +77,7 @@ export class Form {
 
   /** Checks all fields that the form shows. Returns whether the form can be submitted. */
   checkAll(): boolean {
+    this.checks.value += 1;
     return [...this.#shown].map((path) => this.check(path)).every(Boolean);
   }
 
