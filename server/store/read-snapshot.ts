@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { SettingsError } from '../settings/settings-error.ts';
@@ -7,7 +5,7 @@ import { appliedMigrations, pendingMigrations } from './migrate.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
 import type { Database, Db } from './schema.ts';
 import { inSnapshot } from './snapshot.ts';
-import { openReader } from './sqlite/connection.ts';
+import { databaseFile, openReader } from './sqlite/connection.ts';
 import { nodeSqliteDialect } from './sqlite/dialect.ts';
 import type { StoreOptions } from './store.ts';
 
@@ -31,10 +29,7 @@ export async function readSnapshot<T>(options: DatabaseOptions, use: (db: Db) =>
 }
 
 function openDialect({ dataDir, databaseUrl: connectionString, schema }: DatabaseOptions) {
-  const file = join(dataDir, 'unigate.db');
-  if (connectionString === undefined && !existsSync(file))
-    throw new SettingsError(`DATA_DIR ${dataDir} has no database.`);
-  if (connectionString === undefined) return nodeSqliteDialect(openReader(file));
+  if (connectionString === undefined) return nodeSqliteDialect(openReader(databaseFile(dataDir)));
   const options = schema === undefined ? {} : { options: `-c search_path=${schema}` };
   return new PostgresDialect({
     pool: new pg.Pool({ connectionString, max: 1, types: numbersAsNumbers, ...options }),

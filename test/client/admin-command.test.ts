@@ -50,6 +50,8 @@ describe('an invalid command line', () => {
     [['keys', 'list', '--json=yes'], '--json accepts no value.'],
     [['keys', 'list', '--page'], "Option '--page <number>' argument missing."],
     [['audit', '--offline'], '--offline is available only where the gateway is installed'],
+    [['backup', 'copy.db'], 'backup is available only where the gateway is installed'],
+    [['backup'], "Missing required argument 'file'."],
     [['help', 'sing'], "Unknown command 'sing'."],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await admin(args);

@@ -1,6 +1,7 @@
+import type { Audit } from '../../admin/admin.ts';
 import { UnigateError } from '../../errors.ts';
-import { UsageError } from '../usage-error.ts';
-import { type AdminCall, command } from './command.ts';
+import { command, requireDatabase } from './command.ts';
+import type { Cell, Output } from './output.ts';
 
 /** `audit`: checks the ledger. Fails if it does not balance. */
 export const auditCommand = command({
@@ -14,26 +15,36 @@ export const auditCommand = command({
   async run(call) {
     // `call.client` requires a key, so it is read only when needed.
     const { options, output, signal } = call;
-    const audit = options.offline ? await readOffline(call) : await call.client.admin.audit({ signal });
-    const { keys, open, closed, granted, held, leased, spent, refunded, left } = audit;
-    const { debt, debtors, problems, more } = audit;
-    const fields = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
-    output.fields(fields, audit);
-    output.additionalTable(debtors, {
-      key: ({ id, deleted }) => (deleted ? `${id} (deleted)` : id),
-      name: ({ name }) => name,
-      debt: (key) => key.debt,
-    });
-    output.additionalTable(problems, {
-      subject: (found) => found.subject,
-      problem: (found) => found.problem,
-    });
-    if (more) output.note('There are more problems.');
-    if (problems.length > 0) throw new UnigateError('The ledger does not balance.');
+    const audit = options.offline
+      ? await requireDatabase(call, '--offline').audit()
+      : await call.client.admin.audit({ signal });
+    printAudit(output, audit);
   },
 });
 
-function readOffline({ auditOffline }: Pick<AdminCall, 'auditOffline'>) {
-  if (auditOffline) return auditOffline();
-  throw new UsageError('--offline is available only where the gateway is installed: npm run admin.');
+/**
+ * Prints an audit after other fields. `data`: the value for `--json`.
+ *
+ * @throws UnigateError when the ledger does not balance
+ */
+export function printAudit(
+  output: Output,
+  audit: Audit,
+  { before = {}, data = audit }: { before?: Readonly<Record<string, Cell>>; data?: unknown } = {},
+): void {
+  const { keys, open, closed, granted, held, leased, spent, refunded, left } = audit;
+  const { debt, debtors, problems, more } = audit;
+  const fields = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
+  output.fields({ ...before, ...fields }, data);
+  output.additionalTable(debtors, {
+    key: ({ id, deleted }) => (deleted ? `${id} (deleted)` : id),
+    name: ({ name }) => name,
+    debt: (key) => key.debt,
+  });
+  output.additionalTable(problems, {
+    subject: (found) => found.subject,
+    problem: (found) => found.problem,
+  });
+  if (more) output.note('There are more problems.');
+  if (problems.length > 0) throw new UnigateError('The ledger does not balance.');
 }

@@ -3,6 +3,7 @@ import type { Unigate } from '../../unigate.ts';
 import type { OptionDefinitions, Values } from '../option.ts';
 import type { CommandHelp } from '../program.ts';
 import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Output } from './output.ts';
 
 /** One call of a command. */
@@ -15,12 +16,23 @@ export interface AdminCall<Options = object> {
   output: Output;
   terminal: Terminal;
   signal: AbortSignal;
-  /** Audits the database of the environment. Only where the gateway is installed. */
-  auditOffline?: OfflineAudit;
+  /** Only where the gateway is installed. */
+  database?: LocalDatabase;
 }
 
-/** Audits the ledger without a gateway. */
-export type OfflineAudit = () => Promise<Audit>;
+/** The database of the environment, which commands use without a gateway. */
+export interface LocalDatabase {
+  /** Audits the ledger. */
+  audit(): Promise<Audit>;
+  /** Copies the SQLite database to a new file. */
+  backUp(file: string): Promise<{ file: string; bytes: number; audit: Audit }>;
+}
+
+/** Returns the database of the environment. Throws UsageError where no gateway is installed. */
+export function requireDatabase({ database }: Pick<AdminCall, 'database'>, name: string): LocalDatabase {
+  if (database) return database;
+  throw new UsageError(`${name} is available only where the gateway is installed: npm run admin.`);
+}
 
 export interface AdminCommand extends CommandHelp {
   run(call: AdminCall): Promise<void>;

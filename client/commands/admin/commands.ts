@@ -1,4 +1,5 @@
 import { auditCommand } from './audit.ts';
+import { backupCommand } from './backup.ts';
 import { changesCommand } from './changes.ts';
 import { channelCommands } from './channels.ts';
 import { explainCommand, refundCommand } from './charges.ts';
@@ -35,5 +36,6 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   figures: figuresCommand,
   changes: changesCommand,
   audit: auditCommand,
+  backup: backupCommand,
   reload: reloadCommand,
 };

@@ -3,7 +3,7 @@ import { connect } from '../connect.ts';
 import { Program, runProgram } from '../program.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import type { OfflineAudit } from './command.ts';
+import type { LocalDatabase } from './command.ts';
 import { commands, groups } from './commands.ts';
 import { Output } from './output.ts';
 
@@ -13,7 +13,7 @@ export interface AdminProgram {
   name: string;
   version: string;
   /** Only where the gateway is installed. */
-  auditOffline?: OfflineAudit;
+  database?: LocalDatabase;
 }
 
 interface GlobalValues {
@@ -37,11 +37,11 @@ const examples = [
 export async function runAdmin(
   args: string[],
   terminal: Terminal,
-  { name, version, auditOffline }: AdminProgram,
+  { name, version, database }: AdminProgram,
   signal: AbortSignal,
 ): Promise<number> {
   const program = new Program(name).printTo(terminal).version(version, '-V, --version', 'print the version');
-  addAdminCommands(program, name, terminal, signal, auditOffline);
+  addAdminCommands(program, name, terminal, signal, database);
   return await runProgram(program, args, terminal, { name, signal });
 }
 
@@ -51,7 +51,7 @@ export function addAdminCommands(
   name: string,
   terminal: Terminal,
   signal: AbortSignal,
-  auditOffline?: OfflineAudit,
+  database?: LocalDatabase,
 ): void {
   program
     .summary('administer the gateway')
@@ -80,7 +80,7 @@ export function addAdminCommands(
         output: new Output(terminal, values),
         terminal,
         signal,
-        ...(auditOffline && { auditOffline }),
+        ...(database && { database }),
       });
     });
   for (const [group, description] of Object.entries(groups)) program.find([group]).description(description);

@@ -15,7 +15,16 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   'Get started': ['quick-start', 'sdk-migration', 'core-concepts', 'choosing-a-format'],
   [byTask]: [],
   Realtime: ['realtime', 'browser'],
-  Operate: ['deployment', 'keys-and-quota', 'billing', 'monitoring', 'scaling-out', 'security', 'embedding'],
+  Operate: [
+    'deployment',
+    'keys-and-quota',
+    'billing',
+    'monitoring',
+    'scaling-out',
+    'backup-and-restore',
+    'security',
+    'embedding',
+  ],
   Contract: ['conformance-testing', 'mock-server', 'generators', 'versions', 'versions-and-deprecation'],
 };
 

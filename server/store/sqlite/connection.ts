@@ -1,4 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { SettingsError } from '../../settings/settings-error.ts';
+
+/** Name of the database in a data folder. */
+export const databaseName = 'unigate.db';
+
+/** Returns the path of the database in a data folder. @throws SettingsError when there is none */
+export function databaseFile(dataDir: string): string {
+  const file = join(dataDir, databaseName);
+  if (!existsSync(file)) throw new SettingsError(`DATA_DIR ${dataDir} has no database.`);
+  return file;
+}
 
 /** Longest wait for a lock, in milliseconds. Only checkpoints and other programs hold locks. */
 const busyTimeoutMs = 5_000;

@@ -6,7 +6,7 @@ import { Availability, Probe, StoreUnavailable } from '../availability.ts';
 import { laneOf, type ReportLane, type ReportName } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import { openReader } from './connection.ts';
+import { databaseName, openReader } from './connection.ts';
 import { nodeSqliteDialect } from './dialect.ts';
 import { lockFolder } from './folder-lock.ts';
 import { Reader } from './reader-client.ts';
@@ -20,7 +20,7 @@ export async function openSqliteStore(
   makeFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
-    const file = join(dataDir, 'unigate.db');
+    const file = join(dataDir, databaseName);
     const writer = await startWriter(file, new Availability(onAvailability));
     const reader = openReader(file);
     const readers = new Map<ReportLane, Reader>();
