@@ -1,14 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import type { MeReply, Token, TokenRequest } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
-import { useRun } from '../calls/run.ts';
+import { DialogForm } from '../calls/dialog-form.tsx';
 import { samplesOf } from '../calls/samples.ts';
 import { contract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { ErrorNotice } from '../parts/notices.tsx';
 import { gatewayUrl, useClient } from '../session/session.ts';
 import { ExpiryField } from './expiry-field.tsx';
 import { ModelsField } from './models-field.tsx';
@@ -22,34 +20,19 @@ interface CreateKeyProps {
 /** The form that creates a key with at most the rights of the signed-in key. */
 export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
   const client = useClient();
-  const run = useRun<void>();
   const form = useMemo(() => {
     if (contract.value === undefined) throw new Error('The contract is not loaded.');
     return new Form(contract.value, contract.value.body('createToken'), { remain_quota: 100_000 });
   }, []);
   const body = form.body.value;
-  const state = run.state.value;
   const isAdmin = me.scopes.includes('admin');
-  const submit = async () => {
-    if (!form.checkAll()) return;
-    await run.start(async (signal) => {
-      try {
-        // The form has the schema of this body.
-        onCreated(await client.tokens.create(body as TokenRequest, { signal }));
-      } catch (error) {
-        if (!form.reject(error)) throw error;
-      }
-    });
+  const call = async (signal: AbortSignal) => {
+    // The form has the schema of this body.
+    onCreated(await client.tokens.create(body as TokenRequest, { signal }));
   };
   return (
     <Dialog title="Create a key" onClose={onClose}>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
+      <DialogForm form={form} label="Create key" call={call} onClose={onClose}>
         <Field
           form={form}
           path="name"
@@ -114,18 +97,11 @@ export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
             )}
           </div>
         </details>
-        {state.status === 'failed' && <ErrorNotice error={state.error} />}
-        <div class="row">
-          <Button submit variant="primary" busy={state.status === 'running'}>
-            Create key
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
         <details>
           <summary>Code</summary>
           <CallPanel samples={samplesOf('createToken', body, { extra: { TypeScript: typescript(body) } })} />
         </details>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,12 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { Token } from '../../index.ts';
-import { useRun } from '../calls/run.ts';
+import { DialogForm } from '../calls/dialog-form.tsx';
 import { contract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form, type JsonObject } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { ErrorNotice } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
 import { ExpiryField } from './expiry-field.tsx';
 import { ModelsField } from './models-field.tsx';
@@ -21,33 +19,24 @@ interface EditKeyProps {
 /** The form that changes a key of any user. Sends only the fields that differ. */
 export function EditKey({ token, models, onClose, onSaved }: EditKeyProps) {
   const client = useClient();
-  const run = useRun<void>();
   const initial = useMemo(() => fieldsOf(token), [token]);
   const form = useMemo(() => {
     if (contract.value === undefined) throw new Error('The contract is not loaded.');
     return new Form(contract.value, contract.value.body('updateToken'), initial);
   }, [initial]);
   const change = changeOf(initial, form.body.value);
-  const state = run.state.value;
-  const submit = async () => {
-    if (!form.checkAll()) return;
-    await run.start(async (signal) => {
-      try {
-        await client.admin.tokens.update(token.id, change, { signal });
-        onSaved();
-      } catch (error) {
-        if (!form.reject(error)) throw error;
-      }
-    });
+  const call = async (signal: AbortSignal) => {
+    await client.admin.tokens.update(token.id, change, { signal });
+    onSaved();
   };
   return (
     <Dialog title={`Limits of ${token.name}`} onClose={onClose}>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
+      <DialogForm
+        form={form}
+        label="Save"
+        disabled={Object.keys(change).length === 0}
+        call={call}
+        onClose={onClose}
       >
         <Field form={form} path="name" label="Name" hint="Shown in the request log." />
         <Field
@@ -80,19 +69,7 @@ export function EditKey({ token, models, onClose, onSaved }: EditKeyProps) {
           hint="Applies to keys created with it, too."
         />
         <Field form={form} path="admin" label="Admin" hint="Allows all operations of the operator." />
-        {state.status === 'failed' && <ErrorNotice error={state.error} />}
-        <div class="row">
-          <Button
-            submit
-            variant="primary"
-            busy={state.status === 'running'}
-            disabled={Object.keys(change).length === 0}
-          >
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,12 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import type { Token } from '../../index.ts';
-import { useRun } from '../calls/run.ts';
+import type { NewGrant, Token } from '../../index.ts';
+import { newId } from '../../sockets/new-id.ts';
+import { DialogForm } from '../calls/dialog-form.tsx';
 import { contract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { ErrorNotice } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
 
@@ -19,37 +18,21 @@ interface GrantQuotaProps {
 /** The form that grants quota to a key, or withdraws it. */
 export function GrantQuota({ token, onClose, onGranted }: GrantQuotaProps) {
   const client = useClient();
-  const run = useRun<void>();
   const form = useMemo(() => {
     if (contract.value === undefined) throw new Error('The contract is not loaded.');
     return new Form(contract.value, contract.value.body('grantQuota'), { amount: 100_000 });
   }, []);
   // A second click on the button repeats this grant, and never adds a second one.
-  const idempotencyKey = useMemo(() => crypto.randomUUID(), []);
-  const state = run.state.value;
+  const idempotencyKey = useMemo(newId, []);
   const amount = form.get('amount');
-  const submit = async () => {
-    if (!form.checkAll()) return;
-    const reason = form.get('reason');
-    if (typeof amount !== 'number' || typeof reason !== 'string') return;
-    await run.start(async (signal) => {
-      try {
-        await client.admin.tokens.grant(token.id, { amount, reason }, { idempotencyKey, signal });
-        onGranted();
-      } catch (error) {
-        if (!form.reject(error)) throw error;
-      }
-    });
+  const call = async (signal: AbortSignal) => {
+    // The form has the schema of this body.
+    await client.admin.tokens.grant(token.id, form.body.value as NewGrant, { idempotencyKey, signal });
+    onGranted();
   };
   return (
     <Dialog title={`Grant quota to ${token.name}`} onClose={onClose}>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
+      <DialogForm form={form} label="Grant" call={call} onClose={onClose}>
         <Field
           form={form}
           path="amount"
@@ -64,14 +47,7 @@ export function GrantQuota({ token, onClose, onGranted }: GrantQuotaProps) {
             (token.debt ?? 0) === 0 &&
             ` ${amount < 0 ? '−' : '+'} ${formatCount(Math.abs(amount))} = ${formatCount(token.remain_quota + amount)}`}
         </p>
-        {state.status === 'failed' && <ErrorNotice error={state.error} />}
-        <div class="row">
-          <Button submit variant="primary" busy={state.status === 'running'}>
-            Grant
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
