@@ -13,6 +13,12 @@ const pixel = Buffer.from(
   'base64',
 );
 
+const dropFiles = (name: string, type: string) => `{
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(['x'], '${name}', { type: '${type}' }));
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+}`;
+
 const codeOf = (page: Page) => page.getByRole('region', { name: 'Code' }).getByRole('tabpanel').innerText();
 
 async function createVideo(page: Page): Promise<void> {
@@ -99,6 +105,17 @@ describe.skipIf(!hasChromium)('the video page', { timeout: 120_000 }, () => {
     await page.getByLabel('Format').selectOption('createOfficialVideo');
     expect(await codeOf(page)).toMatch(/"type": "image_url"[^]*"role": "reference_image"/);
     await expectAccessible(page);
+  });
+
+  test('accepts files that are dropped anywhere on the page, and refuses videos', async () => {
+    const page = await target.open('#/video?model=gamma3.0-video');
+    await page.getByText('References', { exact: true }).waitFor();
+    await page.evaluate(dropFiles('bud.png', 'image/png'));
+    await page.getByText('Added as first frame.').waitFor();
+    await page.getByText('bud.png').waitFor();
+    await page.evaluate(dropFiles('walk.mp4', 'video/mp4'));
+    await page.getByText('walk.mp4 has a type that is not accepted here.').waitFor();
+    expect(await page.getByLabel('Purpose').count()).toBe(1);
   });
 
   test('shows errors at their fields', async () => {

@@ -14,8 +14,8 @@ interface MediaDropProps {
   placeholder?: string;
   /** Error of the media. */
   problem?: string | undefined;
-  /** Receives a data URL or the entered address. */
-  onAdd: (url: string) => void;
+  /** Receives a data URL with the name of its file, or the entered address. */
+  onAdd: (url: string, name?: string) => void;
 }
 
 /** Accepts media that are dropped, pasted, chosen or entered as an address. */
@@ -32,19 +32,47 @@ export function MediaDrop({
   const input = useRef<HTMLInputElement>(null);
   const isOver = useSignal(false);
   const address = useSignal('');
+  const refused = useSignal<string | undefined>(undefined);
   const add = async (files: Iterable<File>) => {
-    for (const file of files) if (isAccepted(file, accept)) onAdd(await dataUrlOf(file));
+    refused.value = undefined;
+    for (const file of files) {
+      if (isAccepted(file, accept)) onAdd(await dataUrlOf(file), file.name);
+      else refused.value = `${file.name} has a type that is not accepted here.`;
+    }
   };
+  // The whole page accepts files, so that a missed drop does not open the file instead of the page.
   useEffect(() => {
-    const paste = ({ clipboardData }: ClipboardEvent) => void add(clipboardData?.files ?? []);
-    addEventListener('paste', paste);
-    return () => removeEventListener('paste', paste);
+    const controller = new AbortController();
+    const { signal } = controller;
+    addEventListener('paste', ({ clipboardData }) => void add(clipboardData?.files ?? []), { signal });
+    addEventListener(
+      'dragover',
+      (event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        isOver.value = true;
+      },
+      { signal },
+    );
+    addEventListener('dragleave', ({ relatedTarget }) => (isOver.value = relatedTarget !== null), { signal });
+    addEventListener(
+      'drop',
+      (event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        isOver.value = false;
+        void add(event.dataTransfer?.files ?? []);
+      },
+      { signal },
+    );
+    return () => controller.abort();
   });
   const enter = () => {
     if (address.value.trim() === '') return;
     onAdd(address.value.trim());
     address.value = '';
   };
+  const message = refused.value ?? problem;
   return (
     <div class="field">
       <span class="field-label" id={`${id}-label`}>
@@ -56,18 +84,6 @@ export function MediaDrop({
         data-over={isOver.value}
         aria-labelledby={`${id}-label ${id}-text`}
         onClick={() => input.current?.click()}
-        onDragOver={(event) => {
-          event.preventDefault();
-          isOver.value = true;
-        }}
-        onDragLeave={() => {
-          isOver.value = false;
-        }}
-        onDrop={(event) => {
-          event.preventDefault();
-          isOver.value = false;
-          void add(event.dataTransfer?.files ?? []);
-        }}
       >
         <Icon node={icon} />
         <span id={`${id}-text`}>Drop, paste or choose files</span>
@@ -106,9 +122,9 @@ export function MediaDrop({
           </Button>
         </div>
       )}
-      {problem ? (
+      {message ? (
         <p class="field-error" role="alert">
-          {problem}
+          {message}
         </p>
       ) : (
         <p class="field-hint">{hint}</p>
@@ -116,6 +132,8 @@ export function MediaDrop({
     </div>
   );
 }
+
+const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
 
 const isAccepted = ({ type }: File, accept: string) =>
   accept.split(',').some((pattern) => type.startsWith(pattern.replace('*', '')));

@@ -8,6 +8,8 @@ export interface Medium {
   /** A data URL, or an address with a scheme that the format accepts. */
   url: string;
   role: Role;
+  /** Name of a local file. */
+  name?: string | undefined;
 }
 
 type Kind = 'image' | 'video' | 'audio';

@@ -53,9 +53,9 @@ export function References({ media, protocol, problem }: ReferencesProps) {
         problem={problem}
         accept={rule.accept}
         placeholder="https://… or asset://…"
-        onAdd={(url) => {
+        onAdd={(url, name) => {
           const role = roleOf(url, media.value, rule.roles);
-          media.value = [...media.value, { url, role }];
+          media.value = [...media.value, { url, role, name }];
           announcement.value = `Added as ${role.replace('_', ' ')}.`;
         }}
       />
@@ -67,7 +67,9 @@ export function References({ media, protocol, problem }: ReferencesProps) {
           {media.value.map((medium, index) => (
             <li key={`${index} ${medium.url.slice(0, 60)}`}>
               <Preview url={medium.url} />
-              <span class="reference-name">{nameOf(medium.url)}</span>
+              <span class="reference-name" title={nameOf(medium)}>
+                {nameOf(medium)}
+              </span>
               <select
                 class="input"
                 aria-label="Purpose"
@@ -110,5 +112,5 @@ function Preview({ url }: { url: string }) {
   );
 }
 
-const nameOf = (url: string) =>
-  url.startsWith('data:') ? 'Local file' : url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '');
+const nameOf = ({ url, name }: Medium) =>
+  name ?? (url.startsWith('data:') ? 'Local file' : url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, ''));
