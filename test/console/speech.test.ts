@@ -25,6 +25,12 @@ describe.skipIf(!hasChromium)('the speech page', { timeout: 60_000 }, () => {
     const end = await slider.getAttribute('aria-valuetext');
     expect(end).toMatch(/^(0:\d\d) of \1$/);
     await slider.press('Home');
+    await slider.click();
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^0:03 of 0:06$/);
+    await page.getByText('boats', { exact: true }).click();
+    await expect.poll(() => word.innerText()).toBe('boats');
+    await page.getByRole('button', { name: 'Pause speech of voxanna' }).click();
+    await slider.press('Home');
     await slider.press('ArrowRight');
     await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^0:01 of /);
     await expectAccessible(page);
@@ -35,7 +41,11 @@ describe.skipIf(!hasChromium)('the speech page', { timeout: 60_000 }, () => {
     const page = await target.open('#/speech?model=alpha3-tts-flash&voice=Bruno');
     await page.getByRole('tab', { name: 'OpenAI SDK' }).click();
     await page.getByText('openai.audio.speech.create').waitFor();
+    // Longer than inline media may be in the code.
+    const text = 'Nine more words of a text that is long. '.repeat(12).trim();
+    await page.getByLabel('Text').fill(text);
     const code = await page.getByRole('region', { name: 'Code' }).last().innerText();
+    expect(code).toContain(text);
     expect(code).toContain('"voice": "Bruno"');
     expect(await page.content()).not.toContain(target.gateway.key);
     expect(page.url()).toContain('model=alpha3-tts-flash&voice=Bruno');

@@ -4,8 +4,8 @@ import { gatewayUrl } from '../session/session.ts';
 /** A request in several languages: name of the tab -> code. The key is never part of it. */
 export type Samples = Readonly<Record<string, string>>;
 
-/** Values longer than this, such as inline media, are shortened in samples. */
-const maxShownLength = 400;
+/** Inline media, as a data URL or as Base64. Samples shorten it, and keep texts complete. */
+const inlineMedia = /^(?:data:|[A-Za-z0-9+/=]{400})/;
 
 interface SampleOptions {
   path?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function samplesOf(
   };
 }
 
-/** Returns a value as it appears in a sample: indented, with long texts shortened. */
+/** Returns a value as it appears in a sample: indented, with inline media shortened. */
 export const shownJson = (value: unknown): string => JSON.stringify(value, shorten, 2);
 
 /** Returns a sample for the typed client. `code` uses `client`. */
@@ -94,4 +94,4 @@ function pythonValue(json: string): string {
 }
 
 const shorten = (_: string, value: unknown) =>
-  typeof value === 'string' && value.length > maxShownLength ? `${value.slice(0, 60)}…` : value;
+  typeof value === 'string' && inlineMedia.test(value) ? `${value.slice(0, 60)}…` : value;

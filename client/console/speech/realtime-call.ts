@@ -92,7 +92,8 @@ export class RealtimeCall {
   }
 
   #append(text: string): void {
-    if (text === '' || !this.isOpen.peek()) return;
+    // Spaces alone are sent with the next word.
+    if (text.trim() === '' || !this.isOpen.peek()) return;
     this.#sent += text;
     this.#add('input_text_buffer.append', JSON.stringify(text), true);
     void this.#session?.append(text);
