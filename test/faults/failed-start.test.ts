@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,10 +41,13 @@ async function startError(start: () => unknown): Promise<string> {
 
 describe('a failed start reports the reason in one line', () => {
   test('for a data folder in use, and exits with 1', async () => {
+    const inUse = `DATA_DIR ${join(folder, 'taken')} is in use by another gateway.`;
+    // An attempt in the process that has the lock does not release it.
+    expect(await startError(() => openStore({ dataDir: join(folder, 'taken') }))).toBe(inUse);
     const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'taken') };
     const child = spawn(process.execPath, [main], { env });
     const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
-    expect(stderr).toBe(`DATA_DIR ${join(folder, 'taken')} is in use by another gateway.\n`);
+    expect(stderr).toBe(`${inUse}\n`);
     expect(code).toBe(1);
   }, 60_000);
 
@@ -61,6 +64,34 @@ describe('a failed start reports the reason in one line', () => {
     const failure = await startError(() => openStore({ dataDir: join(folder, 'file', 'data') }));
     expect(failure).toMatch(/^DATA_DIR .* cannot be created: [^\n]*$/);
   });
+
+  test('for a data folder or a database that belongs to another user', async () => {
+    const dataDir = join(folder, 'owned');
+    await chmod(folder, 0o755);
+    await mkdir(dataDir, { mode: 0o500 });
+    // Root has access to all files, so the gateway runs as another user then.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const start = async () => {
+      const child = spawn(process.execPath, [main], {
+        ...user,
+        env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir },
+      });
+      const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+      return { code, stderr };
+    };
+    const denied = (path: string) => ({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(
+          `^DATA_DIR ${dataDir} cannot be used: user \\d+ has no write access to ${path}, which belongs to user ${process.getuid?.()}.\n$`,
+        ),
+      ),
+    });
+    expect(await start()).toEqual(denied(dataDir));
+    await chmod(dataDir, 0o777);
+    for (const name of ['lock.db', 'unigate.db']) await writeFile(join(dataDir, name), '', { mode: 0o400 });
+    expect(await start()).toEqual(denied(join(dataDir, '(lock|unigate).db')));
+  }, 60_000);
 
   test.each(['postgres://user:secret@127.0.0.1:1/none', 'postgres://user:secret@none.invalid/none'])(
     'for an unreachable database, without its password: %s',

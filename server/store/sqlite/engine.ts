@@ -1,12 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import { SettingsError } from '../../settings/settings-error.ts';
 import { Availability, Probe, StoreUnavailable } from '../availability.ts';
 import { laneOf, type ReportLane, type ReportName } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { databaseName, openReader } from './connection.ts';
+import { prepareDataFolder } from './data-folder.ts';
 import { nodeSqliteDialect } from './dialect.ts';
 import { lockFolder } from './folder-lock.ts';
 import { Reader } from './reader-client.ts';
@@ -17,7 +16,7 @@ export async function openSqliteStore(
   dataDir: string,
   { onAvailability = () => {} }: Pick<StoreOptions, 'onAvailability'> = {},
 ): Promise<Store> {
-  makeFolder(dataDir);
+  prepareDataFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, databaseName);
@@ -64,13 +63,5 @@ export async function openSqliteStore(
   } catch (error) {
     lock.release();
     throw error;
-  }
-}
-
-function makeFolder(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new SettingsError(`DATA_DIR ${dataDir} cannot be created: ${(cause as Error).message}.`, { cause });
   }
 }
