@@ -1,7 +1,9 @@
 import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '../document.ts';
 import { readText } from './input-hash.ts';
 import type { SitePages } from './pages.ts';
+import { referenceDocument } from './reference-document.ts';
 import { referenceScript } from './reference-script.ts';
 
 /** Creates a folder for `assemble`. It is in this repository, whose packages the pages import. */
@@ -47,6 +49,8 @@ export async function assemble(
   const publicFolder = 'pages/public/docs';
   await writeStatic(root, join(folder, publicFolder));
   await write(`${publicFolder}/scalar.js`, await referenceScript());
+  const bundle = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8')) as JsonObject;
+  await write(`${publicFolder}/reference-openapi.json`, JSON.stringify(referenceDocument(bundle)));
   if (isPreview)
     for (const name of ['openapi.json', 'asyncapi.json'])
       await write(`${publicFolder}/${name}`, await readFile(join(root, 'generated', name), 'utf8'));

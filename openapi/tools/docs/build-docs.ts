@@ -9,6 +9,7 @@ import { socialCard } from './social-card.ts';
 /** Files that the site is built from, in addition to the pages. */
 const builderFiles = [
   'openapi/tools/docs',
+  'generated/openapi.json',
   'openapi/guides/drawings',
   'client/console/tokens.css',
   'node_modules/vitepress/package.json',

@@ -1,16 +1,23 @@
+import { type JsonObject, operationsOf, strings } from '../document.ts';
 import { type Guide, leadOf } from './guides.ts';
 import { guidesBySection } from './menu.ts';
 
 /** The API reference: the component loads the renderer and both documents. */
-export const referenceMarkdown = `---
+export const referenceMarkdown = (openapi: JsonObject): string => `---
 layout: page
 title: API reference
 description: Every path and every event, with a client that sends requests to this gateway.
+sidebar: false
 outline: false
+operations: ${JSON.stringify(tagsOf(openapi))}
 ---
 
 <ApiReference />
 `;
+
+/** The tag of each operation, for links that name an operation. A copy under another prefix is shown as its original. */
+const tagsOf = (openapi: JsonObject) =>
+  Object.fromEntries(operationsOf(openapi).map(({ id, node }) => [id, strings(node.tags)[0] ?? '']));
 
 interface Card {
   title: string;

@@ -52,7 +52,7 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     editDates(root),
   ]);
   const pages = new Map<string, string>([
-    ['docs/reference', referenceMarkdown],
+    ['docs/reference', referenceMarkdown(openapi)],
     ['docs/workflows', await workflowsMarkdown(root, openapi)],
     ['docs/errors', errorsMarkdown(errors)],
   ]);
