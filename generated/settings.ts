@@ -5,72 +5,121 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         ConfigurationFile: {
+            /** @description True adds the sandbox, the embedded upstream. An object adds it with other durations. */
             sandbox?: boolean | {
+                /** @description Duration of a task in the sandbox, in seconds. */
                 task_seconds?: number;
+                /** @description Length of the songs of the sandbox, in seconds. */
                 song_seconds?: number;
+                /** @description True makes the sandbox draw small, coarse videos and images, which takes less time. */
                 draft?: boolean;
             };
+            /** @description Groups of users, by name. Without this setting, the group `default` may use every model. */
             groups?: {
                 [key: string]: {
+                    /** @description Ids or patterns of the models that the group may use. `"*"` is every model. */
                     models: string[];
+                    /** @description Price multiplier of the group. Default: 1. */
                     ratio?: number;
                 };
             };
+            /** @description Quota per unit of each model, by id or pattern. A model without a price is not available. */
             prices?: {
                 [key: string]: number;
             };
+            /** @description Accounts at providers. */
             channels?: {
+                /** @description Name of the channel. It belongs to one account permanently, because tasks, voices and files refer to it. */
                 name: string;
-                /** @enum {unknown} */
+                /**
+                 * @description Protocol of the provider.
+                 * @enum {unknown}
+                 */
                 protocol: "native" | "official" | "eta" | "sigma" | "imgjob" | "messages" | "embeddings" | "verification";
+                /** @description Base URL of the provider for HTTP requests. */
                 base_url: string;
+                /** @description Base URL of the provider for sockets. Default: derived from `base_url`. */
                 ws_url?: string;
+                /** @description API key at the provider. `${NAME}` reads an environment variable. */
                 key?: string;
+                /** @description File that contains the API key. A reload reads it again. */
                 key_file?: string;
+                /** @description Ids or patterns of the models that the channel serves. `upstream` is the id at the provider, if it differs. */
                 models: (string | {
                     id: string;
                     upstream: string;
                 })[];
+                /** @description Groups that may use the channel. Default: all. */
                 groups?: string[];
+                /** @description Channels of a higher priority are selected first. */
                 priority?: number;
+                /** @description Share of the calls among channels of the same priority. */
                 weight?: number;
+                /** @description System voices of the channel. If omitted, the provider checks the voice. */
                 voices?: string[];
+                /** @description The provider's own names for what this API names neutrally. */
                 profile?: {
+                    /** @description Names of headers at the provider, by their names in this API. */
                     headers?: {
                         [key: string]: string;
                     };
+                    /** @description Starts of paths at the provider, by those of this API. */
                     paths?: {
                         [key: string]: string;
                     };
                 };
+                /** @description Host names that point to the files of an eta provider. A request can have its `video_url` use one. */
                 custom_domains?: string[];
+                /** @description True: files that the provider names may be in private networks. */
                 private_files?: boolean;
+                /** @description True: results name files under the gateway's own address. */
                 relay_media?: boolean;
+                /** @description False: the trace context of a call is not sent to the provider. */
                 trace_context?: boolean;
             }[];
+            /** @description Connections to PostgreSQL. */
             database?: {
+                /** @description Maximum number of connections for requests. Default: 10. */
                 connections?: number;
+                /** @description Maximum wait for a connection, in milliseconds. Default: 10,000. */
                 connect_timeout_ms?: number;
+                /** @description Maximum duration of a statement, in milliseconds. Default: 15,000. */
                 statement_timeout_ms?: number;
+                /** @description Maximum idle time in a transaction, in milliseconds. Default: 15,000. */
                 idle_in_transaction_timeout_ms?: number;
             };
+            /** @description Callbacks of tasks. */
             callbacks?: {
+                /** @description True: callbacks are sent to private addresses, and the sandbox may fetch from them. */
                 allow_private?: boolean;
+                /** @description Secret that signs callbacks. If omitted, callbacks are not signed. */
                 secret?: string;
             };
+            /** @description Graceful shutdown. */
             stop?: {
+                /** @description After SIGTERM, time during which the gateway reports that it is not ready before it refuses calls, in seconds. */
                 delay_seconds?: number;
             };
+            /** @description Retention of finished calls and tasks. */
             books?: {
+                /** @description Retention of finished calls and tasks with their log, in days. */
                 keep_days?: number;
             };
+            /** @description Addresses and ranges of proxies whose `x-forwarded-*` headers name the client and its address. */
             trusted_proxies?: string[];
+            /** @description Limits of requests. */
             limits?: {
+                /** @description Maximum size of a request body, in megabytes. */
                 body_mb?: number;
+                /** @description Request bodies of a key in memory at a time, in megabytes. Default: twice `body_mb`. */
                 body_mb_per_key?: number;
+                /** @description Keys that one key can have created and not revoked. 0: no limit. */
                 keys_per_key?: number;
+                /** @description Requests per minute of each key without its own limit. 0: no limit. */
                 requests_per_minute?: number;
+                /** @description Open sockets of each key without its own limit. 0: no limit. */
                 sockets_per_key?: number;
+                /** @description Maximum duration of a speech, messages or embeddings call, in seconds. */
                 speech_seconds?: number;
             };
         };

@@ -2,15 +2,19 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import settingsSchema from '../../../server/settings/settings.schema.json' with { type: 'json' };
 import { type ModelsFile, readModels } from '../catalogue.ts';
 import type { JsonObject } from '../document.ts';
 import { type ErrorEntry, readErrors } from '../errors.ts';
 import { errorsMarkdown } from './errors-page.ts';
+import { eventPages } from './event-pages.ts';
 import { type Guide, readGuides, withoutComments } from './guides.ts';
+import { httpPages } from './http-pages.ts';
 import { prose } from './markdown-text.ts';
 import { type MenuEntry, sidebarOf } from './menu.ts';
 import { modelPages } from './model-pages.ts';
 import { homeMarkdown, overviewMarkdown, referenceMarkdown } from './overview-pages.ts';
+import { settingsMarkdown } from './settings-page.ts';
 import { workflowsMarkdown } from './workflows.ts';
 
 /** The sources of the pages. */
@@ -55,6 +59,9 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     ['docs/reference', referenceMarkdown(openapi)],
     ['docs/workflows', await workflowsMarkdown(root, openapi)],
     ['docs/errors', errorsMarkdown(errors)],
+    ['docs/settings', settingsMarkdown(settingsSchema as unknown as JsonObject)],
+    ...httpPages(openapi),
+    ...eventPages(asyncapi),
   ]);
   for (const { name, file, markdown } of guides)
     pages.set(`docs/${name}`, dated(withoutComments(markdown), dates.get(file)));
@@ -68,7 +75,11 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     ],
     Reference: [
       { text: 'API reference', link: '/docs/reference' },
+      { text: 'HTTP operations', collapsed: true, items: entriesBelow(pages, 'docs/http/') },
+      { text: 'Events', collapsed: true, items: entriesBelow(pages, 'docs/events/') },
+      { text: 'Models', link: '/docs/models/' },
       { text: 'Errors', link: '/docs/errors' },
+      { text: 'Settings', link: '/docs/settings' },
       { text: 'Changelog', link: '/docs/changelog' },
     ],
   });
@@ -77,6 +88,13 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
   pages.set('index', homeMarkdown);
   pages.set('docs/index', overviewMarkdown(guides));
   return { pages, sidebar };
+}
+
+/** Returns an entry of the menu for each page of a folder, with its first heading. */
+function entriesBelow(pages: ReadonlyMap<string, string>, folder: string): MenuEntry[] {
+  return [...pages]
+    .filter(([path]) => path.startsWith(folder))
+    .map(([path, markdown]) => ({ text: /^# (.+)$/m.exec(markdown)?.[1] ?? path, link: `/${path}` }));
 }
 
 /** Turns links to files of the repository into links to their pages, or into text if they have none. */

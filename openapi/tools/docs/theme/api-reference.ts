@@ -3,7 +3,7 @@ import { defineComponent, h, onMounted, ref, watch } from 'vue';
 
 /** The renderer, which `scalar.js` defines. */
 interface Renderer {
-  createApiReference(element: Element, options: object): { updateConfiguration(options: object): void };
+  createApiReference(element: Element, options: object): void;
 }
 
 /** Clients that are not offered. The document has samples of the typed client and of the official SDK. */
@@ -36,8 +36,11 @@ export const ApiReference = defineComponent({
       if (element.value === undefined) return;
       isLoading.value = false;
       const { Scalar: renderer } = globalThis as unknown as { Scalar: Renderer };
-      const reference = renderer.createApiReference(element.value, options(isDark.value));
-      watch(isDark, () => reference.updateConfiguration(options(isDark.value)));
+      renderer.createApiReference(element.value, options(isDark.value));
+      watch(isDark, (dark) => {
+        document.body.classList.toggle('dark-mode', dark);
+        document.body.classList.toggle('light-mode', !dark);
+      });
     });
     return () =>
       h('main', { class: 'api-reference vp-raw' }, [
