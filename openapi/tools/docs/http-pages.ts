@@ -8,26 +8,28 @@ import {
   strings,
   text,
 } from '../document.ts';
+import type { ErrorEntry } from '../errors.ts';
 import { cell, prose } from './markdown-text.ts';
 import { areaTitle, operationName } from './operation-names.ts';
 import { fieldsTable, typeOf } from './schema-table.ts';
 
 /** Returns a page for each area of the HTTP interface, by path, with a heading for each operation. */
-export function httpPages(openapi: JsonObject): Map<string, string> {
+export function httpPages(openapi: JsonObject, errors: readonly ErrorEntry[]): Map<string, string> {
+  const codes = new Set(errors.map(({ code }) => code));
   const shown = operationsOf(openapi).filter(({ aliasOf }) => aliasOf === undefined);
   const tags = (Array.isArray(openapi.tags) ? openapi.tags : []).filter(isObject);
   return new Map(
     tags.map((tag) => {
       const name = text(tag.name);
       const operations = shown.filter(({ node }) => strings(node.tags).includes(name));
-      const sections = operations.map((operation) => sectionOf(openapi, operation));
+      const sections = operations.map((operation) => sectionOf(openapi, codes, operation));
       const markdown = `# ${areaTitle(name)}\n\n${prose(text(tag.description))}\n\n${sections.join('\n\n')}\n`;
       return [`docs/http/${name}`, markdown] as const;
     }),
   );
 }
 
-function sectionOf(openapi: JsonObject, operation: Operation): string {
+function sectionOf(openapi: JsonObject, codes: ReadonlySet<string>, operation: Operation): string {
   const { id, method, path, node } = operation;
   const parts = [
     `## ${operationName(id)} {#${id}}`,
@@ -36,7 +38,7 @@ function sectionOf(openapi: JsonObject, operation: Operation): string {
     prose(text(node.description)),
     parametersTable(openapi, node),
     bodySection(openapi, node),
-    responsesTable(openapi, node),
+    responsesTable(openapi, codes, node),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -61,14 +63,18 @@ function bodySection(openapi: JsonObject, node: JsonObject): string {
   return table === '' ? '' : `**Body** \`${first[0]}\`\n\n${table}`;
 }
 
-function responsesTable(openapi: JsonObject, { responses }: JsonObject): string {
+function responsesTable(openapi: JsonObject, codes: ReadonlySet<string>, { responses }: JsonObject): string {
   const rows = objects(responses).map(([status, node]) => {
     const response = deref(openapi, node);
-    const codes = [...new Set(objects(response.content).flatMap(([, media]) => codesOf(openapi, media)))];
-    return `| ${status} | ${cell(text(response.description))} | ${codes.map((code) => `[\`${code}\`](/docs/errors#${code})`).join(', ')} |`;
+    const found = objects(response.content).flatMap(([, media]) => codesOf(openapi, media));
+    return `| ${status} | ${cell(text(response.description))} | ${[...new Set(found)].map((code) => codeText(code, codes)).join(', ')} |`;
   });
   return ['**Responses**', '', '| status | meaning | error codes |', '|---|---|---|', ...rows].join('\n');
 }
+
+/** Returns a code with a link to the catalog, which has no codes of providers. */
+const codeText = (code: string, codes: ReadonlySet<string>) =>
+  codes.has(code) ? `[\`${code}\`](/docs/errors#${code})` : `\`${code}\``;
 
 /** Returns the codes in the examples of an error. */
 function codesOf(openapi: JsonObject, media: JsonObject): string[] {

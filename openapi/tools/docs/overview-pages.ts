@@ -29,7 +29,7 @@ const cards = (entries: readonly Card[]) => `<ul class="cards">
 ${entries
   .map(
     ({ title, text, link }) =>
-      `<li class="card"><a href="${link}"><strong>${title}</strong></a><span>${text}</span></li>`,
+      `<li class="card"><a href="${link}"${link.includes('/docs/') ? '' : ' target="_self"'}><strong>${title}</strong></a><span>${text}</span></li>`,
   )
   .join('\n')}
 </ul>`;
@@ -38,8 +38,13 @@ const firstCall = `::: code-group
 
 \`\`\`sh [curl]
 curl http://127.0.0.1:8080/v1/audio/speech \\
-  -H "Authorization: Bearer $UNIGATE_API_KEY" -H 'Content-Type: application/json' \\
-  -d '{"model": "alpha3-tts-flash", "voice": "Aria", "input": "Good morning."}' -o morning.wav
+  -H "Authorization: Bearer $UNIGATE_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "model": "alpha3-tts-flash",
+    "voice": "Aria",
+    "input": "Good morning."
+  }' -o morning.wav
 \`\`\`
 
 \`\`\`ts [TypeScript]
@@ -54,14 +59,19 @@ await writeFile('morning.wav', await audio.bytes());
 \`\`\`
 
 \`\`\`py [Python]
-import json, os, urllib.request
+import os
+import requests
 
-body = {"model": "alpha3-tts-flash", "voice": "Aria", "input": "Good morning."}
-headers = {"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}", "Content-Type": "application/json"}
-request = urllib.request.Request(
-    "http://127.0.0.1:8080/v1/audio/speech", json.dumps(body).encode(), headers)
-with urllib.request.urlopen(request) as audio, open("morning.wav", "wb") as file:
-    file.write(audio.read())
+response = requests.post(
+    "http://127.0.0.1:8080/v1/audio/speech",
+    headers={"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"},
+    json={
+        "model": "alpha3-tts-flash",
+        "voice": "Aria",
+        "input": "Good morning.",
+    },
+)
+open("morning.wav", "wb").write(response.content)
 \`\`\`
 
 \`\`\`ts [openai]
@@ -127,8 +137,8 @@ ${cards([
   },
   {
     title: 'Contract files',
-    text: '<a href="/__home__/openapi.json">openapi.json</a> and <a href="/__home__/asyncapi.json">asyncapi.json</a>, the source of every path and event.',
-    link: '/__home__/docs/generators',
+    text: 'Every path as OpenAPI 3.1, and every event as <a href="/__home__/asyncapi.json">AsyncAPI 3.0</a>.',
+    link: '/__home__/openapi.json',
   },
 ])}
 </main>

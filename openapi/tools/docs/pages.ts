@@ -60,7 +60,7 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     ['docs/workflows', await workflowsMarkdown(root, openapi)],
     ['docs/errors', errorsMarkdown(errors)],
     ['docs/settings', settingsMarkdown(settingsSchema as unknown as JsonObject)],
-    ...httpPages(openapi),
+    ...httpPages(openapi, errors),
     ...eventPages(asyncapi),
   ]);
   for (const { name, file, markdown } of guides)
