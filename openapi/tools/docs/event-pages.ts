@@ -1,5 +1,5 @@
 import { deref, isObject, type Json, type JsonObject, objects, text } from '../document.ts';
-import { prose } from './markdown-text.ts';
+import { cell, prose } from './markdown-text.ts';
 import { fieldsTable } from './schema-table.ts';
 
 /** A channel, with the addresses under which it has the same events. */
@@ -9,10 +9,16 @@ interface Channel {
   addresses: string[];
 }
 
-/** Returns a page for each channel of the AsyncAPI document, by path, with a heading for each event. */
+/** Returns a page for each channel of the AsyncAPI document, by path, with a heading for each event, and an index. */
 export function eventPages(asyncapi: JsonObject): Map<string, string> {
-  return new Map(
-    channelsOf(asyncapi).map(({ key, node, addresses }) => {
+  const channels = channelsOf(asyncapi);
+  const rows = channels.map(
+    ({ key, node }) => `| [${prose(text(node.title))}](/docs/events/${key}) | ${cell(text(node.summary))} |`,
+  );
+  const index = `# Events\n\nThe events of sockets, streams and callbacks, by channel.\n\n| channel | events |\n|---|---|\n${rows.join('\n')}\n`;
+  return new Map([
+    ['docs/events/index', index],
+    ...channels.map(({ key, node, addresses }) => {
       const { title, summary, description } = node;
       const shown = addresses.map((address) => `\`${address}\``).join(' or ');
       const parts = [
@@ -23,7 +29,7 @@ export function eventPages(asyncapi: JsonObject): Map<string, string> {
       ];
       return [`docs/events/${key}`, `${parts.filter((part) => part !== '').join('\n\n')}\n`] as const;
     }),
-  );
+  ]);
 }
 
 /** Returns the channels. A channel with the events of an earlier one is another address of it. */

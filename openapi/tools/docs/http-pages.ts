@@ -13,12 +13,12 @@ import { cell, prose } from './markdown-text.ts';
 import { areaTitle, operationName } from './operation-names.ts';
 import { fieldsTable, typeOf } from './schema-table.ts';
 
-/** Returns a page for each area of the HTTP interface, by path, with a heading for each operation. */
+/** Returns a page for each area of the HTTP interface, by path, with a heading for each operation, and an index. */
 export function httpPages(openapi: JsonObject, errors: readonly ErrorEntry[]): Map<string, string> {
   const codes = new Set(errors.map(({ code }) => code));
   const shown = operationsOf(openapi).filter(({ aliasOf }) => aliasOf === undefined);
   const tags = (Array.isArray(openapi.tags) ? openapi.tags : []).filter(isObject);
-  return new Map(
+  const areas = new Map(
     tags.map((tag) => {
       const name = text(tag.name);
       const operations = shown.filter(({ node }) => strings(node.tags).includes(name));
@@ -27,6 +27,12 @@ export function httpPages(openapi: JsonObject, errors: readonly ErrorEntry[]): M
       return [`docs/http/${name}`, markdown] as const;
     }),
   );
+  const rows = tags.map((tag) => {
+    const name = text(tag.name);
+    return `| [${areaTitle(name)}](/docs/http/${name}) | ${cell(text(tag.description))} |`;
+  });
+  const index = `# HTTP operations\n\nAll operations, by area. The [API reference](/docs/reference) can also send requests.\n\n| area | operations |\n|---|---|\n${rows.join('\n')}\n`;
+  return new Map([['docs/http/index', index], ...areas]);
 }
 
 function sectionOf(openapi: JsonObject, codes: ReadonlySet<string>, operation: Operation): string {

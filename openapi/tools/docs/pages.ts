@@ -75,8 +75,13 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     ],
     Reference: [
       { text: 'API reference', link: '/docs/reference' },
-      { text: 'HTTP operations', collapsed: true, items: entriesBelow(pages, 'docs/http/') },
-      { text: 'Events', collapsed: true, items: entriesBelow(pages, 'docs/events/') },
+      {
+        text: 'HTTP operations',
+        link: '/docs/http/',
+        collapsed: true,
+        items: entriesBelow(pages, 'docs/http/'),
+      },
+      { text: 'Events', link: '/docs/events/', collapsed: true, items: entriesBelow(pages, 'docs/events/') },
       { text: 'Models', link: '/docs/models/' },
       { text: 'Errors', link: '/docs/errors' },
       { text: 'Settings', link: '/docs/settings' },
@@ -93,7 +98,7 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
 /** Returns an entry of the menu for each page of a folder, with its first heading. */
 function entriesBelow(pages: ReadonlyMap<string, string>, folder: string): MenuEntry[] {
   return [...pages]
-    .filter(([path]) => path.startsWith(folder))
+    .filter(([path]) => path.startsWith(folder) && path !== `${folder}index`)
     .map(([path, markdown]) => ({ text: /^# (.+)$/m.exec(markdown)?.[1] ?? path, link: `/${path}` }));
 }
 

@@ -5,6 +5,7 @@ import '../../../../client/console/tokens.css';
 import './style.css';
 import { ApiReference } from './api-reference.ts';
 import { leaveReference } from './leave-reference.ts';
+import { NotFound } from './not-found.ts';
 import { PageActions } from './page-actions.ts';
 import { rememberTabs, showRememberedTab } from './tabs.ts';
 
@@ -17,7 +18,8 @@ const Layout = defineComponent({
       rememberTabs();
       watch(() => route.path, showRememberedTab, { flush: 'post' });
     });
-    return () => h(theme.Layout, null, { 'doc-before': () => h(PageActions) });
+    return () =>
+      h(theme.Layout, null, { 'doc-before': () => h(PageActions), 'not-found': () => h(NotFound) });
   },
 });
 
