@@ -167,14 +167,17 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
 
   // One page of each kind.
   const kinds = [
-    ...['/', '/docs/', '/docs/quick-start', '/docs/asynchronous-tasks', '/docs/errors', '/docs/settings'],
-    ...[
-      '/docs/models/',
-      '/docs/models/voxa-v3-flash',
-      '/docs/http/speech',
-      '/docs/events/realtime',
-      '/docs/nothing',
-    ],
+    '/',
+    '/docs/',
+    '/docs/quick-start',
+    '/docs/asynchronous-tasks',
+    '/docs/errors',
+    '/docs/settings',
+    '/docs/models/',
+    '/docs/models/voxa-v3-flash',
+    '/docs/http/speech',
+    '/docs/events/realtime',
+    '/docs/nothing',
   ];
   test.each(schemes.flatMap((scheme) => [1440, 390].map((width) => [scheme, width] as const)))(
     'the pages have no accessibility violations, %s, %i pixels wide',

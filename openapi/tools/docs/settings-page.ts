@@ -22,7 +22,7 @@ function settingsOf(schema: JsonObject, prefix: string, level: number): string[]
     const values = isObject(property.additionalProperties) ? property.additionalProperties : {};
     const parts = [
       `${'#'.repeat(level)} \`${path}\` {#${path.replace(/[^\w.]+/g, '-')}}`,
-      `${prose(text(property.description))}`,
+      prose(text(property.description)),
       `Type: ${prose(typeOf(schema, property))}${required.includes(name) ? ', required' : ''}.`,
     ];
     return [

@@ -9,10 +9,9 @@ interface Renderer {
 /** Clients that are not offered. The document has samples of the typed client and of the official SDK. */
 const hiddenClients = {
   ...Object.fromEntries(
-    [
-      ...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'js', 'julia', 'kotlin', 'node'],
-      ...['objc', 'ocaml', 'php', 'powershell', 'r', 'ruby', 'rust', 'swift'],
-    ].map((language) => [language, true]),
+    'c clojure csharp dart fsharp go http java js julia kotlin node objc ocaml php powershell r ruby rust swift'
+      .split(' ')
+      .map((language) => [language, true]),
   ),
   shell: ['wget', 'httpie'],
   python: ['python3', 'httpx_sync', 'httpx_async', 'aiohttp'],
