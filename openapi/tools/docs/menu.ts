@@ -22,10 +22,11 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'monitoring',
     'scaling-out',
     'backup-and-restore',
+    'backup-and-restore',
     'security',
     'embedding',
   ],
-  Contract: ['conformance-testing', 'mock-server', 'generators', 'versions', 'versions-and-deprecation'],
+  Contract: ['conformance-testing', 'mock-server', 'generators', 'versions'],
 };
 
 /** Returns the section of a guide. */

@@ -49,19 +49,19 @@ export const kinds = {
     title: 'Music',
     does: 'generates songs',
     operations: ['submitMusic'],
-    guide: { page: 'asynchronous-tasks#music', title: 'Music' },
+    guide: { page: 'music', title: 'Music and lyrics' },
   },
   lyrics: {
     title: 'Lyrics',
     does: 'generates lyrics',
     operations: ['submitLyrics'],
-    guide: { page: 'asynchronous-tasks#music', title: 'Music' },
+    guide: { page: 'music', title: 'Music and lyrics' },
   },
   images: {
     title: 'Images',
     does: 'generates images and applies actions to them',
     operations: ['submitImagine', 'submitImageAction', 'submitImageModal'],
-    guide: { page: 'asynchronous-tasks#images', title: 'Images' },
+    guide: { page: 'images', title: 'Images' },
   },
   messages: {
     title: 'Text generation',
