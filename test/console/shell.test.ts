@@ -39,6 +39,7 @@ describe.skipIf(!hasChromium)('the console', { timeout: 60_000 }, () => {
     await page.getByText('import requests').waitFor();
     await expectAccessible(page);
     await expectFits(page);
+    await expectAccessible(page);
   });
 
   test('finds a page by keyboard', async () => {
