@@ -4,6 +4,7 @@ import { runProcess } from '../client/commands/run-process.ts';
 import { startFailure } from './app/start-failure.ts';
 import { storeLocation } from './settings/settings.ts';
 import { backUpStore } from './store/back-up-store.ts';
+import { copyStore } from './store/copy-store.ts';
 import { auditLedger } from './store/queries/audit.ts';
 import { readSnapshot } from './store/read-snapshot.ts';
 
@@ -25,6 +26,8 @@ const location = storeLocation(process.env);
 const database = {
   audit: () => reported(() => readSnapshot(location, auditLedger)),
   backUp: (file: string) => reported(() => backUpStore(location, file)),
+  migrate: (target: string | undefined, signal: AbortSignal) =>
+    reported(() => copyStore({ ...location, target, signal })),
 };
 const program = { name: 'npm run admin --', version, database };
 await runProcess((signal) => runAdmin(process.argv.slice(2), process, program, signal));

@@ -48,7 +48,7 @@ async function isUpToDate(
   return transaction.execute(async (trx) => {
     const db = trx as unknown as Kysely<unknown>;
     if (engine === 'postgres') {
-      await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
+      await lockMigrations(db);
       await sql.raw(`set local lock_timeout = ${lockTimeoutMs}`).execute(db);
     }
     if (schema !== undefined) await db.schema.createSchema(schema).ifNotExists().execute();
@@ -66,6 +66,11 @@ async function isUpToDate(
     );
     return false;
   });
+}
+
+/** Locks a PostgreSQL database against migrations until the end of the transaction. A starting gateway waits for the lock. */
+export async function lockMigrations<Tables>(trx: Kysely<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx);
 }
 
 /** Reads the names of the migrations that were applied to a database. */

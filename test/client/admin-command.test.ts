@@ -51,6 +51,7 @@ describe('an invalid command line', () => {
     [['keys', 'list', '--page'], "Option '--page <number>' argument missing."],
     [['audit', '--offline'], '--offline is available only where the gateway is installed'],
     [['backup', 'copy.db'], 'backup is available only where the gateway is installed'],
+    [['migrate'], 'migrate is available only where the gateway is installed'],
     [['backup'], "Missing required argument 'file'."],
     [['help', 'sing'], "Unknown command 'sing'."],
   ])('%j', async (args, message) => {

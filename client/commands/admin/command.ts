@@ -26,6 +26,11 @@ export interface LocalDatabase {
   audit(): Promise<Audit>;
   /** Copies the SQLite database to a new file. */
   backUp(file: string): Promise<{ file: string; bytes: number; audit: Audit }>;
+  /** Copies the SQLite database to an empty PostgreSQL database. Undefined: that of DATABASE_URL. */
+  migrate(
+    target: string | undefined,
+    signal: AbortSignal,
+  ): Promise<{ rows: Readonly<Record<string, number>>; audit: Audit }>;
 }
 
 /** Returns the database of the environment. Throws UsageError where no gateway is installed. */

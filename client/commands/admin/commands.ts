@@ -8,6 +8,7 @@ import { deliveryCommands } from './deliveries.ts';
 import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
+import { migrateCommand } from './migrate.ts';
 import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
@@ -37,5 +38,6 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   changes: changesCommand,
   audit: auditCommand,
   backup: backupCommand,
+  migrate: migrateCommand,
   reload: reloadCommand,
 };
