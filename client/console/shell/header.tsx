@@ -41,7 +41,7 @@ export function Header({ menu, onPalette }: { menu?: Signal<boolean>; onPalette?
       </nav>
       <div class="header-end">
         {onPalette && (
-          <button type="button" class="button palette-button" aria-label="Search pages" onClick={onPalette}>
+          <button type="button" class="button palette-button" onClick={onPalette}>
             <Icon node={Search} />
             <span>Search pages</span>
             <kbd>Ctrl K</kbd>
