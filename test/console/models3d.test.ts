@@ -8,8 +8,11 @@ describe.skipIf(!hasChromium)('the 3D page', { timeout: 120_000 }, () => {
   const target = useConsole();
 
   test('creates an object and shows it', async () => {
-    // The viewer renders in software, so each frame of a turning object takes long.
-    const page = await target.open('#/3d', { reducedMotion: 'reduce' });
+    // The viewer renders in software, so large frames and turning objects take long.
+    const page = await target.open('#/3d', {
+      reducedMotion: 'reduce',
+      viewport: { width: 480, height: 800 },
+    });
     await expectAccessible(page);
     await page.getByLabel('Prompt').focus();
     await page.keyboard.press('Control+Enter');

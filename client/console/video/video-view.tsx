@@ -35,7 +35,8 @@ export function VideoView({ result: { id, url, frameUrl } }: { result: VideoResu
       />
       {isBlocked.value && (
         <p class="notice notice-warning" role="status">
-          The browser cannot play this file here. Download it instead.
+          The browser cannot play this file. It may have expired, or be at a host that the console may not
+          use.
         </p>
       )}
       {size.value && <Frames url={url} duration={size.value.duration} onSeek={seek} />}
