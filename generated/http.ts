@@ -2169,7 +2169,7 @@ export interface paths {
         };
         /**
          * Check that the gateway accepts traffic.
-         * @description Does not require an API key. The gateway is not ready while its database is unavailable or while it shuts down. With several workers, it is ready if at least one worker is ready.
+         * @description Does not require an API key. The gateway is not ready while its database is unavailable, while it shuts down, and in maintenance mode. With several workers, it is ready if at least one worker is ready.
          */
         get: operations["getReadiness"];
         put?: never;

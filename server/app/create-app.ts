@@ -6,6 +6,7 @@ import { openApiBundle } from '../http/contract-documents.ts';
 import { cors } from '../http/cors.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { readBody } from '../http/read-body.ts';
+import { refuseInMaintenance } from '../http/readiness.ts';
 import { renderFailure } from '../http/render-failure.ts';
 import { dispatch } from '../http/reply.ts';
 import { startRequest } from '../http/request-context.ts';
@@ -37,6 +38,7 @@ export function createApp(
   app.use(authenticate(gateway));
   app.use(limitRate(gateway.rateLimiter));
   app.use(requireAdmin);
+  app.use(refuseInMaintenance(gateway));
   app.use(reserveBody(budget, maxMb));
   app.use(readBody(contract, { maxMb, parser: gateway.bodyParser }));
   app.use(validateRequest(contract, modelFailure));

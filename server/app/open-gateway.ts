@@ -235,11 +235,18 @@ async function startParts(
     siblings: place?.siblings,
     leaving: false,
     draining: false,
+    maintenance: settings.maintenance,
   };
   await container.start('log partitions', new LogDays(common));
-  await container.start('retention', retention);
   await container.start('usage figures', new RollUp(common));
-  await tasks.start();
+  if (settings.maintenance) {
+    logger.warn(
+      'maintenance mode: no task is polled, no callback is sent, and only management reads are answered',
+    );
+  } else {
+    await container.start('retention', retention);
+    await tasks.start();
+  }
 
   /** Applies everything at once, so that no request sees a mixture of old and new settings. */
   function apply(next: Settings): void {
@@ -263,7 +270,7 @@ async function startParts(
     failed: store.failed,
     async listensAt(url) {
       baseUrl ||= url;
-      await callbacks.start();
+      if (!settings.maintenance) await callbacks.start();
       operator.observe(gateway);
     },
     async close(graceMs, drain) {

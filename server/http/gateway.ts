@@ -87,4 +87,6 @@ export interface Gateway {
   leaving: boolean;
   /** True when new requests are refused. */
   draining: boolean;
+  /** True if the gateway polls no task, sends no callback and answers only management reads. */
+  readonly maintenance: boolean;
 }

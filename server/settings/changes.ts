@@ -53,6 +53,7 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   publicUrl: 'PUBLIC_URL',
   bootstrapKey: 'BOOTSTRAP_KEY',
   logLevel: 'LOG_LEVEL',
+  maintenance: 'MAINTENANCE',
   checkResponses: 'CHECK_RESPONSES',
   metrics: 'METRICS_HOST and METRICS_PORT',
   traces: 'the variables that begin with OTEL_',

@@ -55,6 +55,8 @@ export interface Settings {
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
   logLevel: string;
+  /** Whether the gateway polls no task, sends no callback and answers only management reads. */
+  maintenance: boolean;
   /** Whether JSON responses are checked against the contract, for development and tests. */
   checkResponses: boolean;
   tls: { certificate: string; key: string } | undefined;
@@ -139,6 +141,7 @@ export function readSettings(environment: Environment): Settings {
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
+    maintenance: flag('MAINTENANCE', set('MAINTENANCE')),
     checkResponses: set('CHECK_RESPONSES') === 'true',
     tls: tlsPair(set('TLS_CERT'), set('TLS_KEY')),
     metrics:
@@ -244,6 +247,11 @@ function workers(text: string, shared: boolean): number {
       `WORKERS: ${value} workers need DATABASE_URL, because the embedded database in DATA_DIR belongs to one process.`,
     );
   return value;
+}
+
+function flag(name: string, text = 'false'): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new SettingsError(`${name} must be true or false, not ${text}.`);
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];

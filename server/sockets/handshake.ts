@@ -4,7 +4,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import { bearerKey } from '../http/authenticate.ts';
 import type { Gateway } from '../http/gateway.ts';
-import { gatewayStopping } from '../http/readiness.ts';
+import { gatewayStopping, inMaintenance } from '../http/readiness.ts';
 import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlainValues } from '../http/value-problem.ts';
@@ -49,6 +49,7 @@ export async function verifyHandshake(
   if (protocol === undefined)
     throw new Failure(404, 'path_not_found', 'This path has no WebSocket endpoint.');
   if (gateway.draining) throw gatewayStopping();
+  if (gateway.maintenance) throw inMaintenance();
   const secret = readKey(request, protocol);
   const { keys } = gateway;
   const address = gateway.addressOf(request);

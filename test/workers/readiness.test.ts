@@ -11,7 +11,7 @@ async function readinessOf(gateway: object): Promise<unknown> {
   return json.mock.calls;
 }
 
-const ready = { leaving: false, draining: false, callQuota: { check: async () => {} } };
+const ready = { leaving: false, draining: false, maintenance: false, callQuota: { check: async () => {} } };
 const ok = [[200, { status: 'ok' }]];
 const siblings = (isReady: boolean) => ({ isAnyReady: async () => isReady });
 const leaving = { ...ready, leaving: true };
