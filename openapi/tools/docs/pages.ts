@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import settingsSchema from '../../../server/settings/settings.schema.json' with { type: 'json' };
 import { type ModelsFile, readModels } from '../catalogue.ts';
-import type { JsonObject } from '../document.ts';
+import { type JsonObject, operationsOf } from '../document.ts';
 import { type ErrorEntry, readErrors } from '../errors.ts';
 import { errorsMarkdown } from './errors-page.ts';
 import { eventPages } from './event-pages.ts';
@@ -12,6 +12,7 @@ import { type Guide, readGuides, withoutComments } from './guides.ts';
 import { httpPages } from './http-pages.ts';
 import { prose } from './markdown-text.ts';
 import { type MenuEntry, sidebarOf } from './menu.ts';
+import { operationsFor } from './model-kinds.ts';
 import { modelPages } from './model-pages.ts';
 import { homeMarkdown, overviewMarkdown, referenceMarkdown } from './overview-pages.ts';
 import { settingsMarkdown } from './settings-page.ts';
@@ -88,11 +89,17 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
       { text: 'Changelog', link: '/docs/changelog' },
     ],
   });
-  for (const [path, markdown] of modelPages({ models, openapi, asyncapi }))
+  for (const [path, markdown] of modelPages({ models: callableModels(models, openapi), openapi, asyncapi }))
     pages.set(`docs/${path}`, markdown);
   pages.set('index', homeMarkdown);
   pages.set('docs/index', overviewMarkdown(guides));
   return { pages, sidebar };
+}
+
+/** Returns the models whose operations the contract has, because a contract in preparation may lack some. */
+function callableModels(file: ModelsFile, openapi: JsonObject): ModelsFile {
+  const ids = new Set(operationsOf(openapi).map(({ id }) => id));
+  return { ...file, models: file.models.filter((model) => operationsFor(model).every((id) => ids.has(id))) };
 }
 
 /** Returns an entry of the menu for each page of a folder, with its first heading. */

@@ -66,7 +66,7 @@ test('--once exits with 0 without problems, and with 1 and the location of a pro
 
 test('a save is reported, the page in the browser reloads, and Ctrl-C stops the command', async () => {
   const { child, ended, output } = start('--port', '0');
-  await expect.poll(output, { timeout: 20_000 }).toContain('other files');
+  await expect.poll(output).toContain('other files');
   const [, address = ''] = /documentation on (\S+),/.exec(output()) ?? [];
   const read = async (path: string) => (await fetch(address + path)).text();
   expect(await read('docs/start.md')).toContain('Begin here.');
