@@ -1,6 +1,12 @@
 import { SettingsError } from '../settings/settings-error.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 
+/** The error of a server that cannot listen. */
+interface ListenError extends NodeJS.ErrnoException {
+  address?: string;
+  port?: number;
+}
+
 /** A failure whose message is complete for the operator, without a stack. */
 export class PlainFailure extends Error {
   override readonly name = 'PlainFailure';
@@ -12,9 +18,11 @@ export function startFailure(error: unknown): string {
   if (error instanceof SettingsError || error instanceof PlainFailure) return error.message;
   if (error instanceof StoreUnavailable)
     return `DATABASE_URL or DATA_DIR: the database does not answer: ${reasonOf(error.cause)}.`;
-  const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE')
-    return 'PORT: the address is in use; stop the other program or set another PORT.';
+  const { code = '', syscall = '', message, address = '', port } = error as ListenError;
+  if (code === 'EADDRINUSE') {
+    const host = address.includes(':') ? `[${address}]` : address;
+    return `PORT: ${host}:${port} is in use; stop the other program or set another PORT.`;
+  }
   if (syscall === 'listen' || syscall === 'getaddrinfo')
     return `HOST and PORT: cannot listen there: ${message}.`;
   if (code.startsWith('ERR_OSSL')) return `TLS_CERT and TLS_KEY: ${message}.`;

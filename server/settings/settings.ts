@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { type ChannelProtocol, type ConfigurationFile, parseConfiguration } from './configuration.ts';
-import { type PostgresLimits, standardLimits } from './database.ts';
+import { type PostgresLimits, serverUrls, standardLimits } from './database.ts';
 import { configurationRevision } from './revision.ts';
 import { SettingsError } from './settings-error.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
@@ -98,9 +98,10 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the location of the store. */
+/** Returns the location of the store. @throws SettingsError when `DATABASE_URL` is malformed */
 export function storeLocation(environment: Environment): { dataDir: string; databaseUrl?: string } {
   const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl } = environment;
+  if (databaseUrl) serverUrls('DATABASE_URL', databaseUrl);
   return { dataDir: dataDir || '.data', ...(databaseUrl && { databaseUrl }) };
 }
 
@@ -130,7 +131,7 @@ export function readSettings(environment: Environment): Settings {
     workers: workers(set('WORKERS') ?? '1', set('DATABASE_URL') !== undefined),
     databaseUrl: undefined,
     ...storeLocation(environment),
-    databaseListenUrl: set('DATABASE_LISTEN_URL'),
+    databaseListenUrl: listenUrl(set('DATABASE_LISTEN_URL')),
     database: {
       connections: database?.connections ?? standardLimits.connections,
       connectTimeoutMs: database?.connect_timeout_ms ?? standardLimits.connectTimeoutMs,
@@ -138,7 +139,7 @@ export function readSettings(environment: Environment): Settings {
       idleInTransactionTimeoutMs:
         database?.idle_in_transaction_timeout_ms ?? standardLimits.idleInTransactionTimeoutMs,
     },
-    publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
+    publicUrl: publicUrl(set('PUBLIC_URL')),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
     maintenance: flag('MAINTENANCE', set('MAINTENANCE')),
@@ -227,6 +228,21 @@ function readText(path: string, variable: string): string {
   } catch (cause) {
     throw new SettingsError(`${variable}: cannot read ${path}.`, { cause });
   }
+}
+
+function listenUrl(text: string | undefined): string | undefined {
+  if (text !== undefined) serverUrls('DATABASE_LISTEN_URL', text);
+  return text;
+}
+
+function publicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url !== null && /^https?:\/\/[^\s?#]+$/i.test(text) && url.username === '' && url.password === '')
+    return text.replace(/\/+$/, '');
+  throw new SettingsError(
+    'PUBLIC_URL must begin with http:// or https://, as in https://api.example.com, without user, query and fragment.',
+  );
 }
 
 function port(name: string, text: string): number {

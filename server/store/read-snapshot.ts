@@ -1,7 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
+import { Kysely } from 'kysely';
 import { SettingsError } from '../settings/settings-error.ts';
+import { Availability } from './availability.ts';
 import { appliedMigrations, pendingMigrations } from './migrate.ts';
+import { openConnections, postgresDialect } from './postgres/driver.ts';
+import { DatabaseServers } from './postgres/failover-client.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
 import type { Database, Db } from './schema.ts';
 import { inSnapshot } from './snapshot.ts';
@@ -28,12 +30,15 @@ export async function readSnapshot<T>(options: DatabaseOptions, use: (db: Db) =>
   }
 }
 
-function openDialect({ dataDir, databaseUrl: connectionString, schema }: DatabaseOptions) {
-  if (connectionString === undefined) return nodeSqliteDialect(openReader(databaseFile(dataDir)));
+function openDialect({ dataDir, databaseUrl, schema }: DatabaseOptions) {
+  if (databaseUrl === undefined) return nodeSqliteDialect(openReader(databaseFile(dataDir)));
   const options = schema === undefined ? {} : { options: `-c search_path=${schema}` };
-  return new PostgresDialect({
-    pool: new pg.Pool({ connectionString, max: 1, types: numbersAsNumbers, ...options }),
+  const connections = openConnections('snapshot', new DatabaseServers(databaseUrl), {
+    max: 1,
+    types: numbersAsNumbers,
+    ...options,
   });
+  return postgresDialect({ connections, availability: new Availability(() => {}), readOnly: false });
 }
 
 async function requireVersion(db: Db): Promise<void> {

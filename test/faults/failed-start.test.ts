@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { oldNodeMessage } from '../../server/app/node-version.ts';
 import { serve } from '../../server/app/serve.ts';
 import { startFailure } from '../../server/app/start-failure.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
@@ -102,20 +103,50 @@ describe('a failed start reports the reason in one line', () => {
     },
   );
 
+  test('for a database of several servers, with the reason of each', async () => {
+    const databaseUrl = 'postgres://user:secret@127.0.0.1:1,127.0.0.1:2/none?target_session_attrs=read-write';
+    const failure = await startError(() => openStore({ dataDir: folder, databaseUrl }));
+    expect(failure).toMatch(
+      /^DATABASE_URL or DATA_DIR: the database does not answer: [^\n]*127\.0\.0\.1:1; [^\n]*127\.0\.0\.1:2\.$/,
+    );
+    expect(failure).not.toContain('secret');
+  });
+
   test('for an address that is in use or does not exist', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const listen = (host: string, at: number) => () => once(createServer().listen(at, host), 'listening');
-    expect(await startError(listen('127.0.0.1', port))).toMatch(/^PORT: the address is in use/);
+    expect(await startError(listen('127.0.0.1', port))).toBe(
+      `PORT: 127.0.0.1:${port} is in use; stop the other program or set another PORT.`,
+    );
     expect(await startError(listen('192.0.2.1', 0))).toMatch(/^HOST and PORT: cannot listen there: [^\n]*$/);
     server.close();
   });
 
+  test('for a Node.js version that is too old, and exits with 1', async () => {
+    const versions = { ...process.versions, node: '24.17.9' };
+    const old = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(versions)} })`;
+    const preload = `data:text/javascript,${encodeURIComponent(old)}`;
+    const child = spawn(process.execPath, ['--import', preload, main], { env: { PATH: process.env.PATH } });
+    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    expect([code, stderr]).toEqual([1, 'Node.js 24.17.9 is too old: the gateway needs >=24.18.0.\n']);
+  }, 60_000);
+
   test('for an invalid certificate', async () => {
     const failure = await startError(() => createServer({ cert: 'no certificate', key: 'no key' }));
     expect(failure).toMatch(/^TLS_CERT and TLS_KEY: [^\n]*$/);
+  });
+
+  test.each([
+    ['24.18.0', true],
+    ['24.18.1', true],
+    ['26.0.0', true],
+    ['24.9.9', false],
+    ['22.30.0', false],
+  ])('Node.js %s is recent enough: %s', (version, isRecent) => {
+    expect(oldNodeMessage(version, '>=24.18.0') === undefined).toBe(isRecent);
   });
 
   test('for invalid settings; a bug keeps its stack trace', async () => {

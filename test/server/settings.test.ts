@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { serverUrls } from '../../server/settings/database.ts';
 import { readSettings } from '../../server/settings/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'unigate-settings-'));
@@ -56,6 +57,17 @@ test('the gateway stops without a delay by default', () => {
   expect(readSettings({}).stopDelayMs).toBe(0);
   expect(withFile('stop: { delay_seconds: 2.5 }\n').read().stopDelayMs).toBe(2_500);
   expect(withFile('stop: { delay_seconds: 61 }\n').read).toThrow('stop.delay_seconds must be <= 60.');
+});
+
+test('DATABASE_URL names one server or several', () => {
+  const of = (url: string) => serverUrls('DATABASE_URL', url);
+  expect(of('postgres://u:p%40@a:5432,b,[::1]:5433/db?target_session_attrs=read-write')).toEqual([
+    'postgres://u:p%40@a:5432/db?target_session_attrs=read-write',
+    'postgres://u:p%40@b/db?target_session_attrs=read-write',
+    'postgres://u:p%40@[::1]:5433/db?target_session_attrs=read-write',
+  ]);
+  for (const url of ['postgresql://a/db', 'postgres://u@/db?host=/run/postgresql', 'postgres:///db'])
+    expect(of(url)).toEqual([url]);
 });
 
 test('the file configures the database connections', () => {
@@ -222,7 +234,24 @@ channels:
     [{ TLS_CERT: '/nowhere' }, /TLS_CERT and TLS_KEY belong together/],
     [{ TLS_CERT: emptyFile, TLS_KEY: emptyFile }, /^TLS_CERT and TLS_KEY: [^\n]*$/],
     [{ CONFIG: '/nowhere.yaml' }, /CONFIG: cannot read/],
+    [{ PUBLIC_URL: 'api.example.com' }, /^PUBLIC_URL must begin with http:\/\/ or https:\/\//],
+    [{ PUBLIC_URL: 'ftp://api.example.com' }, /^PUBLIC_URL must begin with/],
+    [{ PUBLIC_URL: 'https://api.example.com/?a=b' }, /^PUBLIC_URL must begin with/],
+    [{ PUBLIC_URL: 'https://user:secret@api.example.com' }, /^PUBLIC_URL must begin with/],
+    [{ PUBLIC_URL: 'https://' }, /^PUBLIC_URL must begin with/],
+    [{ DATABASE_URL: 'mysql://u:secret@a/db' }, /^DATABASE_URL must begin with postgres:\/\//],
+    [{ DATABASE_URL: 'u:secret@a/db' }, /^DATABASE_URL must begin with postgres:\/\//],
+    [{ DATABASE_URL: 'postgres://u:secret@a:port/db' }, /^DATABASE_URL must have the form/],
+    [{ DATABASE_URL: 'postgres://u:secret@a:1,b:99999/db' }, /^DATABASE_URL must have the form/],
+    [{ DATABASE_URL: 'postgres://u:secret@a,,b/db' }, /^DATABASE_URL must have the form/],
+    [{ DATABASE_URL: 'postgres://u:secret%e0@a/db' }, /^DATABASE_URL must have the form/],
+    [
+      { DATABASE_URL: 'postgres://u:secret@a,b/db?target_session_attrs=standby' },
+      /^DATABASE_URL: target_session_attrs must be one of read-write, primary/,
+    ],
+    [{ DATABASE_LISTEN_URL: 'http://u:secret@a/db' }, /^DATABASE_LISTEN_URL must begin with/],
   ])('%o', (environment, message) => {
     expect(() => readSettings(environment)).toThrow(message);
+    expect(() => readSettings(environment)).not.toThrow(/secret|\n/);
   });
 });

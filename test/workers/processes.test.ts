@@ -310,7 +310,7 @@ describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, 
     try {
       const port = new URL(taken.url).port;
       await expect(start({ PORT: port })).rejects.toThrow(
-        /"code":1.*"stderr":"PORT: the address is in use; stop the other program or set another PORT.\\n"/,
+        /"code":1.*"stderr":"PORT: 127.0.0.1:\d+ is in use; stop the other program or set another PORT.\\n"/,
       );
     } finally {
       await taken.close();

@@ -12,6 +12,7 @@ import { databaseFile, openReader } from '../sqlite/connection.ts';
 import { lockFolder } from '../sqlite/folder-lock.ts';
 import { copyTable, countRows, requireEmpty, restartSequences, tablesToCopy } from './copy-tables.ts';
 import { openConnections, postgresDialect } from './driver.ts';
+import { DatabaseServers } from './failover-client.ts';
 import { numbersAsNumbers } from './types.ts';
 
 export interface DatabaseCopy {
@@ -61,12 +62,11 @@ export async function copyToPostgres({
 
 /** Opens the target without time limits for statements, and creates its tables. */
 async function withTarget<T>(
-  connectionString: string,
+  databaseUrl: string,
   schema: string | undefined,
   use: (target: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
-  const connections = openConnections('copy', {
-    connectionString,
+  const connections = openConnections('copy', new DatabaseServers(databaseUrl), {
     max: 1,
     keepAlive: true,
     connectionTimeoutMillis: standardLimits.connectTimeoutMs,

@@ -12,7 +12,8 @@ import {
 import pg from 'pg';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import type { QueryWithOptions } from '../statement.ts';
-import { failureKind } from './failures.ts';
+import { connectToAny, type DatabaseServers, failoverClient } from './failover-client.ts';
+import { failureKind, isReadOnly } from './failures.ts';
 import { PreparedStatements } from './prepared.ts';
 import { watchPool } from './watch-pool.ts';
 
@@ -29,18 +30,19 @@ const maxRepeats = 2;
 export interface Connections {
   readonly pool: pg.Pool;
   readonly broken: WeakSet<pg.PoolClient>;
+  readonly servers: DatabaseServers;
 }
 
 /** Creates a pool, which connects on first use. `name` is the pool's name in the metrics. */
-export function openConnections(name: string, config: pg.PoolConfig): Connections {
-  const pool = new pg.Pool(config);
+export function openConnections(name: string, servers: DatabaseServers, config: pg.PoolConfig): Connections {
+  const pool = new pg.Pool({ ...config, Client: failoverClient(servers) });
   watchPool(name, pool);
   const broken = new WeakSet<pg.PoolClient>();
   // The pool handles errors of idle clients only. An unhandled error of a client in use would end the process.
   pool.on('connect', (client) => client.on('error', () => broken.add(client)));
   // The pool replaces a broken idle client at the next use.
   pool.on('error', () => {});
-  return { pool, broken };
+  return { pool, broken, servers };
 }
 
 interface DriverParts {
@@ -125,7 +127,7 @@ class Session implements DatabaseConnection {
 
   async open(): Promise<void> {
     try {
-      this.#client = await this.#connections.pool.connect();
+      this.#client = await connectToAny(this.#connections.pool, this.#connections.servers);
       this.#availability.markAvailable();
     } catch (error) {
       this.#availability.markUnavailable(error);
@@ -152,8 +154,9 @@ class Session implements DatabaseConnection {
     } catch (error) {
       if (error instanceof Conflict) throw error;
       const kind = failureKind(error, this.#connections.broken.has(client));
-      // After an error that is not the server's, pg can leave the connection in an unusable state.
-      if (kind === 'lost' || !(error instanceof pg.DatabaseError)) this.#discard();
+      // After an error that is not the server's, pg can leave the connection in an unusable state. A server that has
+      // become read-only is no longer the primary.
+      if (kind === 'lost' || !(error instanceof pg.DatabaseError) || isReadOnly(error)) this.#discard();
       if (kind === 'conflict') throw new Conflict(error);
       if (kind === 'shortage') throw new StoreUnavailable(error);
       if (kind === 'statement') throw error;

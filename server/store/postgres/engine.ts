@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Kysely, sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimitMs } from '../availability.ts';
 import { type Args, type CommandName, type Result, runCommand } from '../commands/registry.ts';
@@ -11,6 +11,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { PostgresChangeFeed } from './change-feed.ts';
 import { Commits } from './commits.ts';
 import { type Connections, openConnections, postgresDialect } from './driver.ts';
+import { DatabaseServers, failoverClient } from './failover-client.ts';
 import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
 
@@ -61,8 +62,8 @@ export async function openPostgresStore(
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
+  const servers = new DatabaseServers(databaseUrl);
   const common: pg.ClientConfig = {
-    connectionString: databaseUrl,
     ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -74,7 +75,7 @@ export async function openPostgresStore(
   const opened: Connections[] = [];
   let invalidateProbe = () => {};
   const connect = (name: string, config: pg.PoolConfig) => {
-    const connections = openConnections(name, { ...common, ...config });
+    const connections = openConnections(name, servers, { ...common, ...config });
     connections.pool.on('error', () => invalidateProbe());
     opened.push(connections);
     return connections;
@@ -133,16 +134,13 @@ export async function openPostgresStore(
   const commits = new Commits();
   await commits.deleteAll(db);
 
+  const { databaseUrl: listenUrl } = changeFeed ?? {};
+  const FeedClient = failoverClient(listenUrl === undefined ? servers : new DatabaseServers(listenUrl));
   const feed =
     changeFeed === undefined
       ? undefined
       : new PostgresChangeFeed({
-          open: () =>
-            new pg.Client({
-              ...common,
-              connectionString: changeFeed.databaseUrl ?? databaseUrl,
-              query_timeout: feedTimeoutMs,
-            }),
+          open: () => new FeedClient({ ...common, query_timeout: feedTimeoutMs }),
           notify: async (channel, payload) => {
             await sql`select pg_notify(${channel}, ${payload})`.execute(sharingDb);
           },

@@ -30,3 +30,8 @@ export function failureKind(error: unknown, isBroken: boolean): FailureKind {
   const isTimeout = error instanceof Error && error.message === 'Query read timeout';
   return isBroken || isTimeout ? 'lost' : 'statement';
 }
+
+/** Whether the server refused a write because it is a standby or read-only. */
+export function isReadOnly(error: pg.DatabaseError): boolean {
+  return error.code === '25006';
+}
