@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
+import { type Environment, readSecret } from './secret-variables.ts';
 import schema from './settings.schema.json' with { type: 'json' };
 import { SettingsError } from './settings-error.ts';
 
@@ -27,14 +28,15 @@ export interface ParsedConfiguration {
 }
 
 /**
- * Parses a configuration file. `${NAME}` in a string is replaced by that environment variable.
+ * Parses a configuration file. `${NAME}` in a string is replaced by that environment variable, or by the contents of the
+ * file that `NAME_FILE` names.
  *
  * @throws SettingsError with one line `file:line: problem` for each error
  */
 export function parseConfiguration(
   path: string,
   text: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): ParsedConfiguration {
   const lines = new LineCounter();
   const check = fileCheck();
@@ -62,16 +64,16 @@ export function parseConfiguration(
 }
 
 /** Replaces `${NAME}` in every string. Returns unset variables and undefined anchors. */
-function expandVariables(document: Document, environment: Readonly<Record<string, string | undefined>>) {
+function expandVariables(document: Document, environment: Environment) {
   const problems: { offset: number; message: string }[] = [];
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value !== 'string') return;
       node.value = node.value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
-        const value = environment[name];
-        if (value === undefined)
-          problems.push({ offset: node.range?.[0] ?? 0, message: `${name} is not set.` });
-        return value ?? '';
+        const value = readVariable(environment, name);
+        if (typeof value === 'string') return value;
+        problems.push({ offset: node.range?.[0] ?? 0, ...value });
+        return '';
       });
     },
     Alias(_key, node) {
@@ -81,6 +83,16 @@ function expandVariables(document: Document, environment: Readonly<Record<string
     },
   });
   return problems;
+}
+
+/** Returns the value of a variable, or the reason why it has none. */
+function readVariable(environment: Environment, name: string): string | { message: string } {
+  try {
+    return readSecret(environment, name) ?? { message: `${name} is not set.` };
+  } catch (error) {
+    if (error instanceof SettingsError) return { message: error.message };
+    throw error;
+  }
 }
 
 interface Problem {

@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { type ChannelProtocol, type ConfigurationFile, parseConfiguration } from './configuration.ts';
 import { type PostgresLimits, serverUrls, standardLimits } from './database.ts';
 import { configurationRevision } from './revision.ts';
+import { type Environment, readSecret, secretVariables } from './secret-variables.ts';
 import { SettingsError } from './settings-error.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
 import { configurationWarnings } from './warnings.ts';
@@ -96,11 +97,10 @@ export interface Settings {
   stopDelayMs: number;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Returns the location of the store. @throws SettingsError when `DATABASE_URL` is malformed */
+/** Returns the location of the store. @throws SettingsError when `DATABASE_URL` is malformed or its file cannot be read */
 export function storeLocation(environment: Environment): { dataDir: string; databaseUrl?: string } {
-  const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl } = environment;
+  const { DATA_DIR: dataDir } = environment;
+  const databaseUrl = readSecret(environment, 'DATABASE_URL');
   if (databaseUrl) serverUrls('DATABASE_URL', databaseUrl);
   return { dataDir: dataDir || '.data', ...(databaseUrl && { databaseUrl }) };
 }
@@ -114,7 +114,8 @@ const withoutFile: ConfigurationFile = { sandbox: true, prices: { '*': 1 } };
  * @throws SettingsError naming the invalid variable or line of the file
  */
 export function readSettings(environment: Environment): Settings {
-  const set = (name: string) => environment[name] || undefined;
+  const set = (name: string) =>
+    (secretVariables.has(name) ? readSecret(environment, name) : environment[name]) || undefined;
   const path = set('CONFIG');
   const parsed =
     path === undefined ? undefined : parseConfiguration(path, readText(path, 'CONFIG'), environment);
