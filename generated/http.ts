@@ -1694,6 +1694,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End maintenance mode.
+         * @description The responding gateway, with all its workers, starts to poll tasks, to send callbacks and to accept all requests.
+         *     Send the request to each gateway. A process that starts with `MAINTENANCE=true` is in maintenance mode again.
+         */
+        post: operations["releaseGateway"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/channels": {
         parameters: {
             query?: never;
@@ -7988,6 +8009,24 @@ export interface components {
             };
         };
         /**
+         * ReleaseReply
+         * @description Result of the end of maintenance mode.
+         */
+        ReleaseReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description Whether the mode has changed. */
+            data: {
+                /** @description True if this request ended maintenance mode. */
+                released: boolean;
+            };
+        };
+        /**
          * ChannelFailure
          * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, or no free connection in time. The first five affect the health of the channel.
          * @enum {string}
@@ -12997,6 +13036,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ManagementError"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    releaseGateway: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The gateway is not in maintenance mode. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseReply"];
                 };
             };
             401: components["responses"]["ManagementUnauthorized"];

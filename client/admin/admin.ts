@@ -14,6 +14,7 @@ type Schemas = components['schemas'];
 export type Audit = Schemas['AuditReply']['data'];
 export type Figures = Schemas['FiguresReply']['data'];
 export type Reload = Schemas['ReloadReply']['data'];
+export type Release = Schemas['ReleaseReply']['data'];
 export type ReloadQuery = NonNullable<operations['reloadConfiguration']['parameters']['query']>;
 export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['query']>;
 
@@ -56,5 +57,10 @@ export class Admin {
   /** Applies a changed configuration file on this gateway. Returns the changes. `POST /api/admin/reload` */
   async reload(query: ReloadQuery = {}, options: CallOptions = {}): Promise<Reload> {
     return (await this.#caller.call('reloadConfiguration', { ...options, params: { query } })).data;
+  }
+
+  /** Ends maintenance mode on this gateway. `released` is false if it was not in that mode. `POST /api/admin/release` */
+  async release(options: CallOptions = {}): Promise<Release> {
+    return (await this.#caller.call('releaseGateway', options)).data;
   }
 }

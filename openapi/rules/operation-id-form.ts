@@ -21,6 +21,7 @@ export const verbs = [
   'open',
   'read',
   'refund',
+  'release',
   'reload',
   'resend',
   'revoke',

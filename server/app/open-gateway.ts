@@ -37,6 +37,7 @@ import type { TaskTiming } from '../tasks/timing.ts';
 import type { Metric } from '../telemetry/exposition.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Container } from './container.ts';
+import { DeferredStart } from './deferred-start.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openGatewayStore } from './gateway-store.ts';
 import { startOperator } from './operator.ts';
@@ -197,6 +198,7 @@ async function startParts(
   for (const shared of [sharedRequests, sharedSockets])
     if (shared !== undefined) await container.start('shared limits', shared);
 
+  let { maintenance } = settings;
   const detachedCalls = new DetachedCalls(timers);
   const gateway: Gateway = {
     get settings() {
@@ -235,17 +237,35 @@ async function startParts(
     siblings: place?.siblings,
     leaving: false,
     draining: false,
-    maintenance: settings.maintenance,
+    get maintenance() {
+      return maintenance;
+    },
+    endMaintenance,
   };
   await container.start('log partitions', new LogDays(common));
   await container.start('usage figures', new RollUp(common));
-  if (settings.maintenance) {
+  if (maintenance) {
     logger.warn(
       'maintenance mode: no task is polled, no callback is sent, and only management reads are answered',
     );
   } else {
     await container.start('retention', retention);
     await tasks.start();
+  }
+
+  const deferred = new DeferredStart([
+    () => tasks.start(),
+    () => callbacks.start(),
+    async () => container.start('retention', retention),
+  ]);
+
+  async function endMaintenance(): Promise<boolean> {
+    if (!maintenance) return false;
+    await deferred.run();
+    const isFirst = maintenance;
+    maintenance = false;
+    if (isFirst) logger.warn('maintenance mode has ended');
+    return isFirst;
   }
 
   /** Applies everything at once, so that no request sees a mixture of old and new settings. */
@@ -270,7 +290,7 @@ async function startParts(
     failed: store.failed,
     async listensAt(url) {
       baseUrl ||= url;
-      if (!settings.maintenance) await callbacks.start();
+      if (!maintenance) await callbacks.start();
       operator.observe(gateway);
     },
     async close(graceMs, drain) {

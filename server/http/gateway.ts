@@ -28,6 +28,8 @@ interface Siblings {
   isAnyReady(): Promise<boolean>;
   /** Resolves when each has reloaded its settings or failed to; the log has the result. */
   reload(): Promise<void>;
+  /** Resolves when each has ended its maintenance mode. */
+  endMaintenance(): Promise<void>;
   /** Reports of the channels on each of them. */
   channels(): Promise<readonly (readonly ChannelReport[])[]>;
 }
@@ -89,4 +91,6 @@ export interface Gateway {
   draining: boolean;
   /** True if the gateway polls no task, sends no callback and answers only management reads. */
   readonly maintenance: boolean;
+  /** Ends maintenance mode. False if it was not active. Rejects if work cannot start, which can be repeated. */
+  readonly endMaintenance: () => Promise<boolean>;
 }

@@ -17,16 +17,18 @@ export function inMaintenance(): Failure {
   return new Failure(503, 'maintenance', message, { retryAfter: 60 });
 }
 
-/** Refuses requests in maintenance mode, except reads that need no provider. */
+/** Refuses requests in maintenance mode, except reads that need no provider, and the end of that mode. */
 export function refuseInMaintenance(gateway: Pick<Gateway, 'maintenance'>) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.context;
-    if (gateway.maintenance && operation !== undefined && !isManagementRead(operation)) throw inMaintenance();
+    if (gateway.maintenance && operation !== undefined && !isAllowedInMaintenance(operation))
+      throw inMaintenance();
     next();
   };
 }
 
-function isManagementRead({ method, area, security }: Operation): boolean {
+function isAllowedInMaintenance({ id, method, area, security }: Operation): boolean {
+  if (id === 'releaseGateway') return true;
   return method === 'get' && (security === 'none' || managementAreas.has(area));
 }
 

@@ -13,6 +13,7 @@ export { listChannels } from './admin/listChannels.ts';
 export { listGroups } from './admin/listGroups.ts';
 export { listUsers } from './admin/listUsers.ts';
 export { refundCall } from './admin/refundCall.ts';
+export { releaseGateway } from './admin/releaseGateway.ts';
 export { reloadConfiguration } from './admin/reloadConfiguration.ts';
 export { resendDelivery } from './admin/resendDelivery.ts';
 export { revokeToken } from './admin/revokeToken.ts';

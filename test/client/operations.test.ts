@@ -91,6 +91,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   testChannel: (client) => client.admin.channels.test('c'),
   enableChannel: (client) => client.admin.channels.enable('c'),
   disableChannel: (client) => client.admin.channels.disable('c', 'r'),
+  releaseGateway: (client) => client.admin.release(),
   reloadConfiguration: (client) => client.admin.reload(),
   listChanges: (client) => client.admin.changes.list(),
   getFile: (client) => client.openAddress(`${client.baseUrl}/v1/files/token/video.mp4`),

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Unigate } from '../../client/index.ts';
 import { Retention } from '../../server/quota/maintenance.ts';
 import { readSettings } from '../../server/settings/settings.ts';
 import { auditLedger } from '../../server/store/queries/audit.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-deliveries.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
+import { runCommand } from '../client/terminal.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { fillStore } from '../store/full-store.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -55,6 +57,26 @@ describe.each(engines)('a gateway in maintenance mode on %s', (engine) => {
 
     await start(false);
     for (const started of starts) expect(started).toHaveBeenCalledOnce();
+  });
+
+  test('starts its work once when it is released', async () => {
+    const starts = spies();
+    const { url, key, gateway: running } = await start(true);
+    const { admin } = new Unigate({ baseUrl: url, apiKey: key, maxRetries: 0 });
+    const [tasksStart, callbacksStart, retentionStart] = starts;
+    callbacksStart?.mockRejectedValueOnce(new Error('the callbacks do not start'));
+    await expect(admin.release()).rejects.toMatchObject({ status: 500 });
+    expect(running.maintenance).toBe(true);
+    const releases = await Promise.all([admin.release(), admin.release()]);
+    expect(releases.filter(({ released }) => released)).toHaveLength(1);
+    for (const started of [tasksStart, retentionStart]) expect(started).toHaveBeenCalledOnce();
+    expect(callbacksStart).toHaveBeenCalledTimes(2);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await admin.release()).toEqual({ released: false });
+    const { code, stdout } = await runCommand(['admin', 'release'], {
+      env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: key },
+    });
+    expect([code, stdout.toString()]).toEqual([0, 'released  no\n']);
   });
 
   test('answers management reads and refuses everything else', async () => {

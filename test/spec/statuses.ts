@@ -105,6 +105,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   resendDelivery: [...operated, 404],
   // The operation has no input.
   auditBooks: operated.filter((status) => status !== 400),
+  releaseGateway: operated.filter((status) => status !== 400),
   exportLogs: operated,
   showFigures: operated,
   listChannels: operated,

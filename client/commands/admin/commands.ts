@@ -9,6 +9,7 @@ import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
 import { migrateCommand } from './migrate.ts';
+import { releaseCommand } from './release.ts';
 import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
@@ -40,4 +41,5 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   backup: backupCommand,
   migrate: migrateCommand,
   reload: reloadCommand,
+  release: releaseCommand,
 };

@@ -182,6 +182,9 @@ class WorkerProcess implements SupervisedProcess {
       reportStartFailure: (reason) => reject(new PlainFailure(reason)),
       isAnotherReady: async () => (await unreadyReason(others())) === undefined,
       reloadOthers: () => reload(others()),
+      endMaintenanceOfOthers: async () => {
+        await Promise.all(others().map(({ rpc }) => rpc.call('endMaintenance')));
+      },
       listOtherChannels: () =>
         Promise.all(others().map(({ rpc }) => rpc.callWithin(callTimeoutMs, 'listChannels').catch(() => []))),
     });

@@ -16,6 +16,7 @@ export type PrimaryMethods = {
   reportStartFailure(reason: string): void;
   isAnotherReady(): boolean;
   reloadOthers(): void;
+  endMaintenanceOfOthers(): void;
   listOtherChannels(): readonly (readonly ChannelReport[])[];
 };
 
@@ -23,6 +24,7 @@ export type PrimaryMethods = {
 export type WorkerMethods = {
   stop(): void;
   reload(): void;
+  endMaintenance(): void;
   ping(): void;
   /** Returns why the worker is not ready. Undefined if it is ready. */
   getUnreadyReason(): string | undefined;

@@ -23,6 +23,7 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     stop: () => void stop(),
     ping: () => {},
     reload: async () => void (await (await starting.promise).gateway.liveSettings.reload().catch(() => {})),
+    endMaintenance: async () => void (await (await starting.promise).gateway.endMaintenance()),
     getUnreadyReason: async () => reasonOf(requireReady((await starting.promise).gateway)),
     collectMetrics: async () => (await starting.promise).metrics(),
     listChannels: async () => (await starting.promise).gateway.channels.all.map(reportChannel),
@@ -47,6 +48,7 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     // Without its primary a worker is alone.
     isAnyReady: () => rpc.callWithin(readyTimeoutMs, 'isAnotherReady').catch(() => false),
     reload: () => rpc.call('reloadOthers'),
+    endMaintenance: () => rpc.call('endMaintenanceOfOthers'),
     channels: () => rpc.call('listOtherChannels'),
   };
   try {

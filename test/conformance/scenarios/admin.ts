@@ -61,6 +61,7 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   reloadConfiguration: () => [
     { name: '200 a dry run', status: 200, variation: { query: { dry_run: 'true' } } },
   ],
+  releaseGateway: change('200 outside of maintenance mode', async () => ({})),
   createUser: change('200 a user', async () => ({
     body: { name: `conformance-${crypto.randomUUID().slice(0, 8)}`, group: 'default' },
   })),

@@ -164,6 +164,8 @@ export const responseFields: ResponseFields = {
   ChangeListReply: 'data message success',
   'ChangeListReply.data': 'items total',
   Change: 'action cause created_at details id subject token_id|null user_id|null user_name',
+  ReleaseReply: 'data message success',
+  'ReleaseReply.data': 'released',
   ReloadReply: 'data message success',
   'ReloadReply.data': 'applied channels file|null groups needs_restart prices revision settings warnings',
   ConfigurationChanges: 'added changed removed unchanged',
