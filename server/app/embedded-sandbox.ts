@@ -7,6 +7,8 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
+/** SQLite's codes for a database that is read-only, and for one that cannot be opened. */
+const sqliteDenied = new Set([8, 14]);
 
 /** Starts the sandbox if it is configured. It is loaded only then, because it may not be installed. */
 export async function startEmbeddedSandbox(settings: Settings, logger: Logger): Promise<Sandbox | undefined> {
@@ -28,6 +30,12 @@ export async function startEmbeddedSandbox(settings: Settings, logger: Logger): 
     const { code, errcode, syscall, message } = cause as NodeJS.ErrnoException & { errcode?: number };
     if (errcode === sqliteBusy)
       throw new SettingsError(`DATA_DIR: ${folder} is in use by another gateway.`, { cause });
+    // The low byte of an extended code is its class.
+    if (errcode !== undefined && sqliteDenied.has(errcode & 0xff))
+      throw new SettingsError(
+        `DATA_DIR: user ${process.geteuid?.()} cannot write the database in ${folder}: ${message}.`,
+        { cause },
+      );
     if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be created: ${message}.`, { cause });
     if (code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new SettingsError(

@@ -92,6 +92,15 @@ describe('a failed start reports the reason in one line', () => {
     await chmod(dataDir, 0o777);
     for (const name of ['lock.db', 'unigate.db']) await writeFile(join(dataDir, name), '', { mode: 0o400 });
     expect(await start()).toEqual(denied(join(dataDir, '(lock|unigate).db')));
+    await rm(join(dataDir, 'lock.db'));
+    await rm(join(dataDir, 'unigate.db'));
+    await mkdir(join(dataDir, 'sandbox'), { mode: 0o500 });
+    expect(await start()).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^DATA_DIR: user \d+ cannot write the database in \S+\/sandbox: unable to open database file\.\n$/,
+      ),
+    });
   }, 60_000);
 
   test.each(['postgres://user:secret@127.0.0.1:1/none', 'postgres://user:secret@none.invalid/none'])(
