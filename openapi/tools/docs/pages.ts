@@ -14,6 +14,7 @@ import { prose } from './markdown-text.ts';
 import { type MenuEntry, sidebarOf } from './menu.ts';
 import { operationsFor } from './model-kinds.ts';
 import { modelPages } from './model-pages.ts';
+import { withOperationLinks } from './operation-links.ts';
 import { homeMarkdown, overviewMarkdown, referenceMarkdown } from './overview-pages.ts';
 import { settingsMarkdown } from './settings-page.ts';
 import { workflowsMarkdown } from './workflows.ts';
@@ -65,7 +66,7 @@ export async function renderPages(root: string, sources: DocsSources): Promise<S
     ...eventPages(asyncapi),
   ]);
   for (const { name, file, markdown } of guides)
-    pages.set(`docs/${name}`, dated(withoutComments(markdown), dates.get(file)));
+    pages.set(`docs/${name}`, dated(withOperationLinks(withoutComments(markdown), openapi), dates.get(file)));
   if (decisions !== undefined) pages.set('docs/decisions', prose(withoutComments(decisions)));
   if (changelog !== undefined)
     pages.set('docs/changelog', dated(prose(withSiteLinks(changelog)), dates.get('CHANGELOG.md')));
