@@ -7467,6 +7467,16 @@ export interface components {
              * @enum {string}
              */
             unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
+            /**
+             * @description Price of one unit in quota, before the ratio of the group.
+             * @example 2
+             */
+            unit_price: number;
+            /**
+             * @description Factor of all prices for the group of the caller's key.
+             * @example 1
+             */
+            group_ratio: number;
             /** @description System voices of a speech model, and up to 1,000 of the caller's voices for it, newest first. A channel may support more voices. */
             voices?: components["schemas"]["ModelVoice"][];
         };

@@ -8,6 +8,8 @@ import { makeKey } from './ledger.ts';
 interface Model {
   id: string;
   owned_by: string;
+  unit_price: number;
+  group_ratio: number;
   protocols: string[];
   voices?: { id: string; name?: string; custom?: boolean }[];
 }
@@ -29,6 +31,8 @@ describe.each(engines)('the models of a key on %s', (engine) => {
           channel('closed', { protocol: 'messages', models: modelsWithIds('shut-chat'), groups: [] }),
           channel('native', { models: modelsWithIds('house-voice', '*'), priority: -1 }),
         ],
+        groups: { default: { models: ['*'], ratio: 1 }, trial: { models: ['*'], ratio: 2.5 } },
+        prices: { 'voxa-v2': 3, '*': 1 },
       },
       engine,
     );
@@ -93,5 +97,16 @@ describe.each(engines)('the models of a key on %s', (engine) => {
     const limited = await makeKey(target, { quota: 1, modelLimits: ['house-v*'] });
     expect((await getModels('', limited.key)).body.data.map(({ id }) => id)).toEqual(['house-vectors']);
     expect((await getModels('/house-chat', limited.key)).status).toBe(404);
+  });
+
+  test('have the price of the group of the key', async () => {
+    const trial = await makeKey(target, { quota: 1, group: 'trial' });
+    const priceOf = async (id: string, key?: string) => {
+      const { unit_price, group_ratio } = (await getModels(`/${id}`, key)).body;
+      return [unit_price, group_ratio];
+    };
+    expect(await priceOf('voxa-v2')).toEqual([3, 1]);
+    expect(await priceOf('voxa-v2', trial.key)).toEqual([3, 2.5]);
+    expect(await priceOf('house-chat', trial.key)).toEqual([1, 2.5]);
   });
 });

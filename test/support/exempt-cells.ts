@@ -40,6 +40,7 @@ const unserved = 'Needs a catalog model that no channel serves.';
 const inSession = 'Needs a provider failure or error during a session.';
 const keyInSession = 'Needs a key that changes or runs out of quota during a session.';
 const stopping = 'Needs a gateway that is shutting down.';
+const maintained = 'Needs a gateway in maintenance mode.';
 const storeAway = 'Needs a store that becomes unavailable during a session.';
 const noBody = 'Needs a provider failure without a body. Native routes forward other failures.';
 
@@ -50,6 +51,7 @@ export const exemptErrors: Readonly<Record<string, string>> = {
   'generic 413 bad_request': noCode,
   'generic 415 bad_request': noCode,
   'generic 503 draining': stopping,
+  'generic 503 maintenance': maintained,
   'generic 503 model_not_found': unserved,
   'inference AccessDenied': keyInSession,
   'inference InternalError': inSession,
@@ -60,6 +62,7 @@ export const exemptErrors: Readonly<Record<string, string>> = {
   'messages 404 bad_request': noCode,
   'messages 413 bad_request': noCode,
   'messages 415 bad_request': noCode,
+  'messages 503 maintenance': maintained,
   'messages 503 model_not_found': unserved,
   'native 400 bad_request': noCode,
   'native 404 bad_request': noCode,
@@ -67,6 +70,7 @@ export const exemptErrors: Readonly<Record<string, string>> = {
   'native 415 bad_request': noCode,
   'native 502 bad_response_status_code': noBody,
   'native 503 get_channel_failed': noBody,
+  'native 503 maintenance': maintained,
   'native 503 model_not_found': unserved,
   'native 504 upstream_timeout': noBody,
   'realtime access_denied': keyInSession,

@@ -9,6 +9,7 @@ import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { ChannelCard } from './channel-card.tsx';
 import './channels.css';
+import { PriceTable } from './price-table.tsx';
 import { ReloadDialog } from './reload-dialog.tsx';
 
 /** Time between two reads of the figures, while the page is visible. */
@@ -19,6 +20,8 @@ export default function ChannelsPage() {
   const client = useClient();
   const channels = useSignal<readonly Channel[] | undefined>(undefined);
   const isReloading = useSignal(false);
+  /** Number of closed reload dialogs: a reload can change the prices. */
+  const version = useSignal(0);
   const run = useRun<void>();
   const refresh = () =>
     run.start(async (signal) => {
@@ -58,11 +61,13 @@ export default function ChannelsPage() {
             </li>
           ))}
         </ul>
+        <PriceTable key={version.value} />
       </div>
       {isReloading.value && (
         <ReloadDialog
           onClose={() => {
             isReloading.value = false;
+            version.value += 1;
             void refresh();
           }}
         />

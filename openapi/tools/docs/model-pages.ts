@@ -155,8 +155,9 @@ function optionsSections(sources: ModelSources, model: ModelEntry): string[] {
 function priceSection({ unit }: ModelEntry): string {
   return `## Price
 
-The model is metered in ${units[unit] ?? unit}. The operator sets the price of one unit. A call costs the units
-times the price times the ratio of your group, see [Billing](billing). The request log shows the units and the cost.`;
+The model is metered in ${units[unit] ?? unit}. The operator sets the price of one unit, which
+\`GET /v1/models/{model}\` returns as \`unit_price\`. A call costs the units times the price times the ratio of your group,
+see [Billing](billing). The request log shows the units and the cost.`;
 }
 
 function relatedSection(models: readonly ModelEntry[], model: ModelEntry): string {

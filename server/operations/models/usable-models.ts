@@ -6,6 +6,7 @@ import { usableVoices } from '../../store/queries/voices.ts';
 
 type Request = Pick<OperationRequest<'listModels'>, 'gateway' | 'caller'>;
 type Model = ResponseBody<'getModel', 200>;
+type Price = Pick<Model, 'unit_price' | 'group_ratio'>;
 type ModelVoice = NonNullable<Model['voices']>[number];
 
 /** Maximum number of the user's own voices that are listed. */
@@ -29,17 +30,25 @@ const [firstDay = ''] = Object.values(families)
 
 /** Lists the models that the caller may use and a channel serves, by id. `only` restricts the result to one id. */
 export async function usableModels(
-  { gateway: { access, channels, store }, caller }: Request,
+  { gateway: { access, channels, prices, store }, caller }: Request,
   only?: string,
 ): Promise<Model[]> {
   const allowed = (id: string) => (only === undefined || id === only) && access.allows(caller, id);
-  const known = access.list(caller).filter(({ id }) => allowed(id) && channels.serves(id, caller.group));
+  // Read together with the access, because a reload may remove the price.
+  const priceOf = (id: string): Price => {
+    const { unitPrice, groupRatio } = prices.terms(id, caller.group);
+    return { unit_price: unitPrice, group_ratio: groupRatio };
+  };
+  const known = access
+    .list(caller)
+    .filter(({ id }) => allowed(id) && channels.serves(id, caller.group))
+    .map((model) => ({ ...model, price: priceOf(model.id) }));
   const others = unitsOutsideCatalog.flatMap(([protocol, unit]) =>
     channels
       .namedModels(protocol)
       .filter((id) => !knownModel(id) && allowed(id))
       .filter((id) => channels.serving(protocol, id, caller.group).length > 0)
-      .map((id) => factsOf(id, 'operator', firstDay, { protocols: [protocol], unit })),
+      .map((id) => factsOf(id, 'operator', firstDay, { protocols: [protocol], unit, price: priceOf(id) })),
   );
   const hasVoices = known.some(({ voices }) => voices !== undefined);
   const target = only === undefined ? {} : { targetModel: only };
@@ -55,7 +64,7 @@ export async function usableModels(
   return [...byId.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-function describe(model: CatalogueModel, own: readonly ModelVoice[]): Model {
+function describe(model: CatalogueModel & { price: Price }, own: readonly ModelVoice[]): Model {
   const { owner, since } = families[model.family];
   const facts = factsOf(model.id, owner, model.since ?? since, model);
   if (model.voices === undefined) return facts;
@@ -70,7 +79,7 @@ function factsOf(
   id: string,
   owner: string,
   since: string,
-  { protocols, unit }: { protocols: readonly Protocol[]; unit: Unit },
+  { protocols, unit, price }: { protocols: readonly Protocol[]; unit: Unit; price: Price },
 ): Model {
   const created = new Date(since);
   return {
@@ -83,5 +92,6 @@ function factsOf(
     owned_by: owner,
     protocols: [...protocols],
     unit,
+    ...price,
   };
 }

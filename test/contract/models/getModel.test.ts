@@ -13,6 +13,8 @@ describeOperation('getModel', {
         type: 'model',
         owned_by: 'voxa',
         unit: 'characters',
+        unit_price: 1,
+        group_ratio: 1,
         voices: expect.arrayContaining([expect.objectContaining({ id: 'voxanna' })]),
       });
     });

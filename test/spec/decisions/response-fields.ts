@@ -145,7 +145,7 @@ export const responseFields: ResponseFields = {
   VerificationSession:
     'callback_url channel_id created_at expires_at group_id h5_link raw_response session_id status updated_at vendor_token',
   ModelListReply: 'data first_id|null has_more last_id|null object',
-  Model: 'created created_at display_name id object owned_by protocols type unit',
+  Model: 'created created_at display_name group_ratio id object owned_by protocols type unit unit_price',
   ModelVoice: 'id',
   UserListReply: 'data message success',
   'UserListReply.data': 'items total',

@@ -1,0 +1,50 @@
+import { useLoaded } from '../calls/run.ts';
+import { ErrorNotice } from '../parts/notices.tsx';
+import { formatNumber } from '../parts/numbers.tsx';
+import { useClient } from '../session/session.ts';
+
+/** The prices of the models that the key may use, for its group. */
+export function PriceTable() {
+  const client = useClient();
+  const state = useLoaded((signal) => Array.fromAsync(client.models.list({ signal }))).state.value;
+  if (state.status === 'failed') return <ErrorNotice error={state.error} />;
+  if (state.status !== 'done') return null;
+  const ratio = state.result[0]?.group_ratio ?? 1;
+  return (
+    <section class="stack">
+      <div>
+        <h2>Prices</h2>
+        <p class="secondary">
+          Quota per unit for the group of your key
+          {ratio === 1 ? '' : `, whose ratio is ${formatNumber(ratio)}`}.
+        </p>
+      </div>
+      <div class="table-scroll price-table" tabIndex={0} role="region" aria-label="Prices">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">Unit</th>
+              <th scope="col" class="number">
+                Quota per unit
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {state.result.map(({ id, unit, unit_price: price, group_ratio: factor }) => (
+              <tr key={id}>
+                <td>{id}</td>
+                <td>{unit}</td>
+                <td class="number">
+                  {factor === 1
+                    ? formatNumber(price)
+                    : `${formatNumber(price)} × ${formatNumber(factor)} = ${formatNumber(price * factor)}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
