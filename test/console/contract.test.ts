@@ -52,4 +52,30 @@ describe.skipIf(!hasChromium)('the contract in the console', { timeout: 60_000 }
     const row = page.getByRole('row').filter({ hasText: 'GET /v1/models/{model}' });
     await row.getByText(/^\d+ of \d+ responses$/).waitFor();
   });
+
+  test('shows the changes since a release, breaking changes first', async () => {
+    const page = await target.open('#/contract?tab=Changes');
+    const change = (severity: string, text: string) => ({
+      severity,
+      change: text,
+      operations: ['createVideo'],
+    });
+    const list = {
+      base: 'v0.1.0',
+      baseVersion: '0.1.0',
+      lowestVersion: '0.2.0',
+      areas: { video: [change('minor', 'Field `a` was added.'), change('major', 'Field `b` was removed.')] },
+    };
+    const file = { name: 'changes.json', mimeType: 'application/json' };
+    await page.getByLabel('Report').setInputFiles({ ...file, buffer: Buffer.from('no') });
+    await page.getByText('The file is not JSON.').waitFor();
+    await page.getByLabel('Report').setInputFiles({ ...file, buffer: Buffer.from(JSON.stringify(list)) });
+    await page.getByText('They need at least version 0.2.0.').waitFor();
+    const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+    expect(headings.filter((text) => /Breaking|Compatible/.test(text)).join()).toMatch(
+      /Breaking.*Compatible/s,
+    );
+    await expectAccessible(page);
+    await expectFits(page);
+  });
 });

@@ -2,11 +2,11 @@ import { type Signal, useSignal } from '@preact/signals';
 import { FileUp } from 'lucide';
 import { useId } from 'preact/hooks';
 import { Code } from '../calls/call-panel.tsx';
-import { useRun } from '../calls/run.ts';
-import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
+import { Badge, EmptyState } from '../parts/notices.tsx';
 import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
 import { gatewayUrl } from '../session/session.ts';
 import { type Check, type Report, readReport } from './report.ts';
+import { ReportFile } from './report-file.tsx';
 
 interface ConformanceProps {
   /** Areas of the contract. */
@@ -19,8 +19,6 @@ export function Conformance({ areas, report }: ConformanceProps) {
   const server = useSignal(gatewayUrl);
   const area = useSignal('');
   const id = useId();
-  const reading = useRun<void>();
-  const state = reading.state.value;
   const command = [
     'npx unigate-conformance',
     `--base-url ${server.value || gatewayUrl}`,
@@ -28,7 +26,7 @@ export function Conformance({ areas, report }: ConformanceProps) {
     '--report report.json',
   ].join(' ');
   return (
-    <div class="workbench contract-conformance">
+    <div class="workbench contract-report">
       <div class="card fields">
         <p class="secondary">The conformance kit tests any server. It reads the key from UNIGATE_API_KEY.</p>
         <div class="field">
@@ -62,26 +60,7 @@ export function Conformance({ areas, report }: ConformanceProps) {
           </select>
         </div>
         <Code text={command} label="Command" />
-        <div class="field">
-          <label class="field-label" for={`${id}-file`}>
-            Report
-          </label>
-          <input
-            id={`${id}-file`}
-            class="input"
-            type="file"
-            accept="application/json,.json"
-            onChange={(event) => {
-              const file = event.currentTarget.files?.[0];
-              if (file === undefined) return;
-              void reading.start(async () => {
-                report.value = readReport(await file.text());
-              });
-            }}
-          />
-          <p class="field-hint">The file stays in this tab.</p>
-        </div>
-        {state.status === 'failed' && <ErrorNotice error={state.error} />}
+        <ReportFile onText={(text) => (report.value = readReport(text))} />
       </div>
       {report.value === undefined ? (
         <EmptyState icon={FileUp} title="No report yet">

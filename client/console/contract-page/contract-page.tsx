@@ -10,15 +10,17 @@ import { Tabs } from '../parts/tabs.tsx';
 import { gatewayUrl } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { addressOf, replaceQuery, route } from '../shell/router.ts';
+import { Changes } from './changes.tsx';
 import { Conformance } from './conformance.tsx';
 import './contract-page.css';
 import { decisionsOf, operationRows } from './facts.ts';
-import { coverageOf, type OperationCoverage, type Report } from './report.ts';
+import { type ContractChanges, coverageOf, type OperationCoverage, type Report } from './report.ts';
 
-const tabs = ['Operations', 'Decisions', 'Errors', 'Conformance'] as const;
+const tabs = ['Operations', 'Decisions', 'Errors', 'Conformance', 'Changes'] as const;
 
-/** The last report that the user opened. It stays while the tab is open. */
+/** The last reports that the user opened. They stay while the tab is open. */
 const report = signal<Report | undefined>(undefined);
+const changes = signal<ContractChanges | undefined>(undefined);
 
 /** The contract of this gateway: operations, decisions and errors with one search, and its conformance tests. */
 export default function ContractPage() {
@@ -41,7 +43,7 @@ export default function ContractPage() {
         <a href={`${gatewayUrl}/asyncapi.json`}>asyncapi.json</a>.
       </PageHead>
       <div class="stack">
-        <div class="field contract-search" hidden={tab === 'Conformance'}>
+        <div class="field contract-search" hidden={tab === 'Conformance' || tab === 'Changes'}>
           <label class="visually-hidden" for={id}>
             Search the contract
           </label>
@@ -62,6 +64,7 @@ export default function ContractPage() {
           {tab === 'Decisions' && <Decisions current={current} matches={matches} />}
           {tab === 'Errors' && <Errors matches={matches} />}
           {tab === 'Conformance' && <Conformance areas={areasOf(current)} report={report} />}
+          {tab === 'Changes' && <Changes changes={changes} />}
         </Tabs>
       </div>
     </>

@@ -21,17 +21,46 @@ export interface Report {
   responses: readonly { operation: string; covered: boolean }[];
 }
 
-/** Reads a report. Throws if the text is not one. */
+/** A change of the contract. */
+interface ContractChange {
+  severity: 'major' | 'minor' | 'patch';
+  /** Description of the change. */
+  change: string;
+  /** Ids of the affected operations. */
+  operations: readonly string[];
+}
+
+/** The changes since a base, as in the file that `npm run changelog -- --json` writes. */
+export interface ContractChanges {
+  base: string;
+  baseVersion: string;
+  /** Lowest version that the changes need. */
+  lowestVersion: string;
+  areas: Readonly<Record<string, readonly ContractChange[]>>;
+}
+
+/** Reads a report of the conformance kit. Throws if the text is not one. */
 export function readReport(text: string): Report {
-  let report: Partial<Report> | null;
-  try {
-    report = JSON.parse(text) as Partial<Report> | null;
-  } catch (cause) {
-    throw new Error('The file is not JSON. Choose the file that --report wrote.', { cause });
-  }
+  const report = parse<Report>(text);
   if (!Array.isArray(report?.checks) || !Array.isArray(report.responses) || report.baseUrl === undefined)
     throw new Error('The file is not a report of the conformance kit. Choose the file that --report wrote.');
   return report as Report;
+}
+
+/** Reads a list of changes. Throws if the text is not one. */
+export function readChanges(text: string): ContractChanges {
+  const changes = parse<ContractChanges>(text);
+  if (typeof changes?.areas !== 'object' || changes.lowestVersion === undefined)
+    throw new Error('The file is not a list of changes. Choose the file that the command wrote.');
+  return changes as ContractChanges;
+}
+
+function parse<Content>(text: string): Partial<Content> | null {
+  try {
+    return JSON.parse(text) as Partial<Content> | null;
+  } catch (cause) {
+    throw new Error('The file is not JSON. Choose the file that the command wrote.', { cause });
+  }
 }
 
 /** Coverage of an operation: its documented responses that the run observed, and its failed checks. */
