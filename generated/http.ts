@@ -9686,6 +9686,8 @@ export interface components {
         RefundIdempotencyKey: string;
         /** @description Path of the file. A page has no ending. */
         SiteFilePath: string;
+        /** @description Path of the file. */
+        ConsoleFilePath: string;
     };
     requestBodies: never;
     headers: {
@@ -13768,8 +13770,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Path of the file. A page has no ending. */
-                file: components["parameters"]["SiteFilePath"];
+                /** @description Path of the file. */
+                file: components["parameters"]["ConsoleFilePath"];
             };
             cookie?: never;
         };

@@ -57,7 +57,7 @@ export const chains: readonly Chain[] = [
     variable: 'nativeTaskId',
     example: task,
     from: { createNativeVideo: 'output.task_id', createModel3d: 'output.task_id' },
-    to: ['getNativeTask', 'cancelNativeTask'],
+    to: ['getNativeTask', 'cancelNativeTask', 'getMyTask', 'getTask'],
   },
   {
     variable: 'officialVideoId',

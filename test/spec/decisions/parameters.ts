@@ -21,6 +21,7 @@ export const parameters: Limits = {
   'parameters/TaskId': { maxLength: 128, minLength: 1 },
   'parameters/FileToken': { maxLength: 12_288, minLength: 1 },
   'parameters/SiteFilePath': { maxLength: 200, minLength: 1 },
+  'parameters/ConsoleFilePath': { maxLength: 200, minLength: 1 },
   'parameters/FileName': { maxLength: 64, minLength: 1 },
   'parameters/NativeAsync': { enum: ['enable'] },
   'parameters/AssetId': { maxLength: 128, minLength: 1 },
