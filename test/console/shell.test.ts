@@ -61,11 +61,21 @@ describe.skipIf(!hasChromium)('the console', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   });
 
-  async function createKey(): Promise<{ key: string }> {
+  test.each(['messages', 'embeddings', 'music', 'video', '3d', 'images'])(
+    'the page %s says that the key has no model for it',
+    async (path) => {
+      const { key } = await createKey({ model_limits_enabled: true, model_limits: 'alpha3-tts-flash' });
+      const page = await target.open(`#/${path}`, { key });
+      await page.getByText(/^This key has no .* model\.$/).waitFor();
+      expect(await page.getByRole('button', { name: /Send|Embed|Create/ }).count()).toBe(0);
+    },
+  );
+
+  async function createKey(limits: object = {}): Promise<{ key: string }> {
     const response = await fetch(`${target.gateway.url}/api/token/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${target.gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'page', unlimited_quota: true }),
+      body: JSON.stringify({ name: 'page', unlimited_quota: true, ...limits }),
     });
     const { data } = (await response.json()) as { data: { key: string } };
     return data;

@@ -11,6 +11,8 @@ interface SampleOptions {
   path?: Readonly<Record<string, string>>;
   /** Headers that the operation requires, apart from the key. */
   headers?: Readonly<Record<string, string>>;
+  /** File that curl writes the response to. */
+  output?: string;
   /** Adds or replaces languages. */
   extra?: Samples;
 }
@@ -19,13 +21,13 @@ interface SampleOptions {
 export function samplesOf(
   operation: OperationId,
   body: object | undefined,
-  { path = {}, headers = {}, extra = {} }: SampleOptions = {},
+  { path = {}, headers = {}, output, extra = {} }: SampleOptions = {},
 ): Samples {
   const { method, path: template } = operationTable[operation];
   const address = template.replace(/\{([^}]+)\}/g, (_, name: string) => path[name] ?? `{${name}}`);
   const shown = body === undefined ? undefined : shownJson(body);
   return {
-    curl: curl(method, address, headers, shown),
+    curl: curl(method, address, headers, shown) + (output === undefined ? '' : ` \\\n  -o ${output}`),
     TypeScript: typescript(operation, path, shown),
     Python: python(method, address, headers, shown),
     ...extra,

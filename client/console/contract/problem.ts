@@ -43,7 +43,7 @@ export function limitOf(schema: Schema, model: string | undefined): string | und
   );
   if (ofModel !== undefined) return ofModel.limit.replace(/\.(?: .*)?$/s, '');
   const { minimum, maxLength, maxItems } = schema;
-  const maximum = schema.maximum === maxInt32 ? undefined : schema.maximum;
+  const maximum = schema.maximum === undefined || schema.maximum >= maxInt32 ? undefined : schema.maximum;
   if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
   if (maximum !== undefined) return `at most ${maximum}`;
   if (minimum !== undefined) return `at least ${minimum}`;

@@ -6,6 +6,7 @@ import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
 import { useModelOptions } from '../calls/models.ts';
+import { requireModels } from '../calls/require-models.tsx';
 import { useRun } from '../calls/run.ts';
 import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
 import { useContract } from '../contract/contract.ts';
@@ -37,7 +38,7 @@ interface Result {
 }
 
 /** Embeds texts and compares them. */
-export default function EmbeddingsPage() {
+function EmbeddingsPage() {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<Result>();
@@ -137,3 +138,9 @@ const { data, usage } = await openai.embeddings.create(${shown});`,
     },
   });
 }
+
+export default requireModels(EmbeddingsPage, {
+  title: 'Embeddings',
+  protocols: ['embeddings'],
+  kind: 'embeddings',
+});

@@ -60,7 +60,7 @@ export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
             }
           />
         )}
-        <ExpiryField form={form} />
+        <ExpiryField form={form} emptyLabel="Same as your key" />
         <details>
           <summary>More options</summary>
           <div class="fields">

@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 /** The secret of a new key. The gateway never shows it again. */
 export function CreatedKey({ token, onClose }: { token: Token; onClose: () => void }) {
   return (
-    <Dialog title={`Key ${token.name} created`} onClose={onClose}>
+    <Dialog title={`Key ${token.name} created`} persistent onClose={onClose}>
       <p class="notice notice-warning">
         <Icon node={TriangleAlert} />
         Store the secret now. The gateway keeps only its hash and cannot show it again.

@@ -45,7 +45,7 @@ export function EditKey({ token, models, onClose, onSaved }: EditKeyProps) {
           label="Unlimited quota"
           hint="The key spends without a limit."
         />
-        <ExpiryField form={form} />
+        <ExpiryField form={form} emptyLabel="Unchanged" />
         <ModelsField form={form} models={models} />
         <Field
           form={form}

@@ -6,8 +6,8 @@ const path = 'expired_time';
 const daySeconds = 86_400;
 const periods = [1, 7, 30, 90, 365];
 
-/** The expiry of a key: a period from now, a time in the reader's zone, or never. */
-export function ExpiryField({ form }: { form: Form }) {
+/** The expiry of a key: a period from now, a time in the reader's zone, or never. `emptyLabel` names the default. */
+export function ExpiryField({ form, emptyLabel }: { form: Form; emptyLabel: string }) {
   const id = useId();
   const value = form.get(path);
   const choice = useSignal(value === undefined ? '' : value === -1 ? 'never' : 'time');
@@ -33,7 +33,7 @@ export function ExpiryField({ form }: { form: Form }) {
         aria-describedby={`${id}-problem`}
         onChange={(event) => select(event.currentTarget.value)}
       >
-        <option value="">Unchanged, or that of the creating key</option>
+        <option value="">{emptyLabel}</option>
         <option value="never">Never</option>
         {periods.map((days) => (
           <option key={days} value={String(days)}>

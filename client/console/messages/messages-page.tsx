@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { MessageRequest } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useModelOptions } from '../calls/models.ts';
+import { requireModels } from '../calls/require-models.tsx';
 import { useRun } from '../calls/run.ts';
 import { type Contract, useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
@@ -48,7 +49,7 @@ function nextContent(text: string, files: readonly Attachment[]): InputBlock[] {
 }
 
 /** Chat with a model: streaming, tools, images. */
-export default function MessagesPage() {
+function MessagesPage() {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<void>();
@@ -180,3 +181,5 @@ export default function MessagesPage() {
     </>
   );
 }
+
+export default requireModels(MessagesPage, { title: 'Messages', protocols: ['messages'], kind: 'messages' });

@@ -3,6 +3,7 @@ import { Music } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { MusicRequest, Song, SucceededMusicTask } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
+import { requireModels } from '../calls/require-models.tsx';
 import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
 import { TaskProgress } from '../calls/task-progress.tsx';
 import { useTask } from '../calls/task-run.ts';
@@ -18,7 +19,7 @@ import { SongCard } from './song-card.tsx';
 import { SongForm } from './song-form.tsx';
 
 /** Creates songs from a description or from lyrics, continues them and separates their stems. */
-export default function MusicPage() {
+function MusicPage() {
   const client = useClient();
   const loaded = useContract();
   const form = useMemo(() => new Form(loaded, loaded.body('submitMusic'), initialSong), [loaded]);
@@ -80,3 +81,5 @@ console.log(songs.map(({ audio_url }) => audio_url));`),
     },
   });
 }
+
+export default requireModels(MusicPage, { title: 'Music', protocols: ['sigma'], kind: 'music' });

@@ -45,7 +45,7 @@ export default function OverviewPage() {
         </section>
         <section>
           <h2>Your first call</h2>
-          <CallPanel samples={samplesOf('createSpeech', firstCall)} />
+          <CallPanel samples={samplesOf('createSpeech', firstCall, { output: 'morning.wav' })} />
         </section>
       </div>
     </>

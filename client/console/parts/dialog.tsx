@@ -7,11 +7,13 @@ interface DialogProps {
   onClose: () => void;
   /** Whether the dialog is as wide as the window allows, for images. */
   wide?: boolean | undefined;
+  /** Whether only a button of the dialog closes it, for content that is not shown again. */
+  persistent?: boolean;
   children: ComponentChildren;
 }
 
 /** A modal dialog. The element itself traps the focus and returns it. */
-export function Dialog({ title, onClose, wide, children }: DialogProps) {
+export function Dialog({ title, onClose, wide, persistent = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -25,11 +27,14 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
       ref={element}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={id}
+      onCancel={(event) => {
+        if (persistent) event.preventDefault();
+      }}
       onClose={() => {
         if (element.current !== null) onClose();
       }}
       onClick={(event) => {
-        if (event.target === event.currentTarget) event.currentTarget.close();
+        if (!persistent && event.target === event.currentTarget) event.currentTarget.close();
       }}
     >
       <div class="stack">

@@ -17,7 +17,7 @@ export function errorsMarkdown(entries: readonly ErrorEntry[]): string {
   return `# Errors
 
 Every error code of the gateway. If a provider refuses a request or fails a task, the error has the provider's own code.
-Errors of management operations have no code, only the status. Each response carries \`x-request-id\`. Include it in
+Bodies of management errors contain only the message, so their code is not sent. Each response carries \`x-request-id\`. Include it in
 support requests.
 
 ${sections.join('\n\n')}

@@ -37,13 +37,13 @@ export const kinds = {
     title: 'Video',
     does: 'generates videos',
     operations: ['createVideo', 'createGenericVideo'],
-    guide: { page: 'asynchronous-tasks', title: 'Asynchronous tasks' },
+    guide: { page: 'video', title: 'Video generation' },
   },
   model3d: {
     title: '3D objects',
     does: 'generates 3D objects from a text or from images',
     operations: ['createModel3d'],
-    guide: { page: 'asynchronous-tasks', title: 'Asynchronous tasks' },
+    guide: { page: '3d-objects', title: '3D objects' },
   },
   music: {
     title: 'Music',

@@ -20,7 +20,7 @@ export function siteConfig(folder: string, base: string): UserConfig<DefaultThem
     description:
       'One base address and one API key for speech, video, music, 3D, images, embeddings and messages.',
     lastUpdated: true,
-    ignoreDeadLinks: [/^\/docs\/(openapi|asyncapi)/],
+    ignoreDeadLinks: [/^\/docs\/(openapi|asyncapi)/, /^\/console/],
     head: [
       ['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}docs/favicon.svg` }],
       ['meta', { property: 'og:image', content: `${base}docs/social-card.png` }],
@@ -30,7 +30,7 @@ export function siteConfig(folder: string, base: string): UserConfig<DefaultThem
     markdown: {
       theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
       config: (markdown) => {
-        linkPages(markdown);
+        linkPages(markdown, base);
         addDrawings(markdown, join(folder, 'pages/public/docs/drawings'));
       },
     },

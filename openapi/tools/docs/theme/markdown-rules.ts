@@ -2,11 +2,18 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
 
-/** Makes relative links between pages absolute, without ending: `errors.html#x` becomes `/docs/errors#x`. */
-export function linkPages(markdown: MarkdownRenderer): void {
+/** Makes relative links between pages absolute, without ending: `errors.html#x` becomes `/docs/errors#x`. Leaves the site for the console. */
+export function linkPages(markdown: MarkdownRenderer, base: string): void {
   markdown.core.ruler.push('link-pages', ({ tokens }) => {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
-      if (token.type === 'link_open') token.attrSet('href', pageLink(token.attrGet('href') ?? ''));
+      if (token.type !== 'link_open') continue;
+      const href = token.attrGet('href') ?? '';
+      if (!href.startsWith('/console')) token.attrSet('href', pageLink(href));
+      else {
+        // The router of the documentation does not know the console, and VitePress adds no base to links with a target.
+        token.attrSet('href', base + href.slice(1));
+        token.attrSet('target', '_self');
+      }
     }
   });
 }
