@@ -141,7 +141,8 @@ describe.each(engines)('the figures on %s', (engine) => {
       async () => {
         await job.run();
         const { rolled_to: to } = await mark();
-        expect(to).toBe((await readLogEnd(store.read)).id);
+        // The end is 0 if all entries are deleted.
+        expect(to).toBeGreaterThanOrEqual((await readLogEnd(store.read)).id);
       },
       { timeout: 15_000, interval: 20 },
     );
