@@ -1,3 +1,4 @@
+import { computed } from '@preact/signals';
 import {
   Activity,
   AudioLines,
@@ -6,7 +7,6 @@ import {
   Clapperboard,
   FileCheck,
   House,
-  type IconNode,
   Images,
   KeyRound,
   MessagesSquare,
@@ -16,24 +16,8 @@ import {
   Users,
   Waypoints,
 } from 'lucide';
-import type { ComponentType } from 'preact';
-
-/** A page of the console. */
-export interface Page {
-  /** Path in the address: `#/<path>`. */
-  path: string;
-  title: string;
-  /** Section of the sidebar. */
-  group: 'Start' | 'Playground' | 'Monitor' | 'Manage' | 'Contract';
-  icon: IconNode;
-  /** Purpose of the page in a few words. */
-  summary: string;
-  /** Further words that the command palette finds. */
-  keywords: string;
-  /** Whether only keys with the scope of an operator see the page. */
-  admin?: true;
-  load: () => Promise<{ default: ComponentType }>;
-}
+import { isAdmin } from './session/session.ts';
+import type { Page } from './shell/page.ts';
 
 /** All pages, in the order of the sidebar. */
 const pages: readonly Page[] = [
@@ -176,6 +160,5 @@ const pages: readonly Page[] = [
   },
 ];
 
-/** Returns the pages that a key may see. */
-export const pagesFor = (isAdmin: boolean): readonly Page[] =>
-  pages.filter(({ admin }) => admin === undefined || isAdmin);
+/** The pages that the signed-in key may see. */
+export const visiblePages = computed(() => pages.filter(({ admin }) => admin === undefined || isAdmin.value));

@@ -3,7 +3,7 @@ import { useLoaded } from '../calls/run.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatDuration, Time } from '../parts/numbers.tsx';
-import { session, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 import { State } from './activity-table.tsx';
 import { Charge } from './charge.tsx';
 
@@ -29,7 +29,7 @@ export function CallDetails({ requestId }: { requestId: string }) {
         </p>
       )}
       {state.status === 'done' && state.result.map((entry) => <Entry key={entry.id} entry={entry} />)}
-      {session.value?.isAdmin && <OperatorFacts requestId={requestId} />}
+      {isAdmin.value && <OperatorFacts requestId={requestId} />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useLoaded, useRun } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
-import { session, useClient } from '../session/session.ts';
+import { isAdmin, session, useClient } from '../session/session.ts';
 import { type Filters, setFilters, type View, views } from './filters.ts';
 import { startOf } from './sources.ts';
 
@@ -26,7 +26,6 @@ const states: Readonly<Record<View, Readonly<Record<string, string>>>> = {
 /** The view, the search and the filters of the table. */
 export function FilterBar({ filters }: { filters: Filters }) {
   const { view, model, state, hours, all } = filters;
-  const isAdmin = session.value?.isAdmin ?? false;
   const models = session.value?.me.models ?? [];
   return (
     <div class="filter-bar">
@@ -63,7 +62,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         options={ranges}
         onSelect={(value) => setFilters({ hours: value })}
       />
-      {isAdmin && view === 'Tasks' && (
+      {isAdmin.value && view === 'Tasks' && (
         <label class="check">
           <input
             type="checkbox"
@@ -74,7 +73,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         </label>
       )}
       {(view !== 'Tasks' || all) && <KeySelect token={filters.token} isAll={all !== ''} />}
-      {isAdmin && view !== 'Tasks' && <Export filters={filters} />}
+      {isAdmin.value && view !== 'Tasks' && <Export filters={filters} />}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { AdminTaskDetails, MyTaskDetails } from '../../index.ts';
 import { useLoaded, useRun } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
-import { session, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 
 interface CancelTaskProps {
   task: MyTaskDetails | AdminTaskDetails;
@@ -14,11 +14,10 @@ interface CancelTaskProps {
 export function CancelTask({ task: { id, state, format }, onCanceled }: CancelTaskProps) {
   const client = useClient();
   const run = useRun<void>();
-  const isAdmin = session.value?.isAdmin ?? false;
   const call = run.state.value;
-  if (state !== 'queued' || !(isAdmin || format === 'native' || format === 'official')) return null;
+  if (state !== 'queued' || !(isAdmin.value || format === 'native' || format === 'official')) return null;
   const cancel = async (signal: AbortSignal) => {
-    if (isAdmin) await client.admin.tasks.cancel(id, { signal });
+    if (isAdmin.value) await client.admin.tasks.cancel(id, { signal });
     else if (format === 'native') await client.nativeVideos.cancel(id, { signal });
     else await client.officialVideos.delete(id, { signal });
     onCanceled();

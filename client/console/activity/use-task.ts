@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type AdminTaskDetails, APIError, type MyTaskDetails } from '../../index.ts';
-import { session, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 import { pollIntervalMs } from './poll-interval.ts';
 
 export interface TaskState {
@@ -19,16 +19,15 @@ export function useTask(id: string, refreshes: number): Signal<TaskState> {
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const isAdmin = session.peek()?.isAdmin ?? false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const load = async () => {
       try {
         const [own, operator] = await Promise.all([
           client.me.tasks.retrieve(id, { signal }).catch((error: unknown) => {
-            if (isAdmin && error instanceof APIError && error.status === 404) return undefined;
+            if (isAdmin.peek() && error instanceof APIError && error.status === 404) return undefined;
             throw error;
           }),
-          isAdmin ? client.admin.tasks.retrieve(id, { signal }) : undefined,
+          isAdmin.peek() ? client.admin.tasks.retrieve(id, { signal }) : undefined,
         ]);
         state.value = { own, operator };
       } catch (error) {

@@ -3,7 +3,7 @@ import { SearchX } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
 import { errors } from '../../../generated/errors.ts';
-import { type Contract, contract } from '../contract/contract.ts';
+import { type Contract, useContract } from '../contract/contract.ts';
 import { Badge, EmptyState } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -13,7 +13,7 @@ import { addressOf, replaceQuery, route } from '../shell/router.ts';
 import { Changes } from './changes.tsx';
 import { Conformance } from './conformance.tsx';
 import './contract-page.css';
-import { decisionsOf, operationRows } from './facts.ts';
+import { decisionsOf, type OperationRow, operationRows } from './facts.ts';
 import { type ContractChanges, coverageOf, type OperationCoverage, type Report } from './report.ts';
 
 const tabs = ['Operations', 'Decisions', 'Errors', 'Conformance', 'Changes'] as const;
@@ -24,10 +24,10 @@ const changes = signal<ContractChanges | undefined>(undefined);
 
 /** The contract of this gateway: operations, decisions and errors with one search, and its conformance tests. */
 export default function ContractPage() {
-  const current = contract.value;
+  const current = useContract();
+  const rows = useMemo(() => operationRows(current), [current]);
   const text = useSignal(route.value.query.get('search') ?? '');
   const id = useId();
-  if (current === undefined) return null;
   const tab = tabs.find((name) => name === route.value.query.get('tab')) ?? 'Operations';
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = (...texts: readonly string[]) => {
@@ -60,10 +60,10 @@ export default function ContractPage() {
           />
         </div>
         <Tabs label="Parts of the contract" names={tabs} selected={tab} onSelect={update}>
-          {tab === 'Operations' && <Operations current={current} matches={matches} />}
+          {tab === 'Operations' && <Operations rows={rows} matches={matches} />}
           {tab === 'Decisions' && <Decisions current={current} matches={matches} />}
           {tab === 'Errors' && <Errors matches={matches} />}
-          {tab === 'Conformance' && <Conformance areas={areasOf(current)} report={report} />}
+          {tab === 'Conformance' && <Conformance areas={areasOf(rows)} report={report} />}
           {tab === 'Changes' && <Changes changes={changes} />}
         </Tabs>
       </div>
@@ -71,12 +71,11 @@ export default function ContractPage() {
   );
 }
 
-const areasOf = (current: Contract) => [...new Set(operationRows(current).map(({ area }) => area))];
+const areasOf = (rows: readonly OperationRow[]) => [...new Set(rows.map(({ area }) => area))];
 
 type Matches = (...texts: readonly string[]) => boolean;
 
-function Operations({ current, matches }: { current: Contract; matches: Matches }) {
-  const rows = useMemo(() => operationRows(current), [current]);
+function Operations({ rows, matches }: { rows: readonly OperationRow[]; matches: Matches }) {
   const coverage = useMemo(() => report.value && coverageOf(report.value), [report.value]);
   const found = rows.filter(({ id, path, method, summary, area }) =>
     matches(id, path, method, summary, area),

@@ -16,7 +16,6 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration } from '../parts/numbers.tsx';
 import { gatewayUrl, useClient } from '../session/session.ts';
-import { PageHead } from '../shell/page-head.tsx';
 import './embeddings.css';
 import { HeatMap } from './heat-map.tsx';
 import { Neighbors } from './neighbors.tsx';
@@ -38,7 +37,7 @@ interface Result {
 }
 
 /** Embeds texts and compares them. */
-function EmbeddingsPage() {
+function Workbench() {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<Result>();
@@ -56,47 +55,44 @@ function EmbeddingsPage() {
   const state = run.state.value;
   const body = form.body.value as EmbeddingRequest;
   return (
-    <>
-      <PageHead title="Embeddings">Convert texts to vectors and compare their meaning.</PageHead>
-      <div class="workbench">
-        <CallForm
-          run={run}
-          label="Embed texts"
-          onSubmit={() =>
-            submitForm(form, run, async (signal) => ({
-              texts: drafts.texts.peek(),
-              reply: await client.embeddings.create(body, { signal }),
-            }))
-          }
-        >
-          <TextsField form={form} drafts={drafts} />
-          <Field form={form} path="model" label="Model" hint="" options={models} />
-          <Field
-            form={form}
-            path="dimensions"
-            label="Dimensions"
-            hint="Length of each vector. Default: that of the model."
-          />
-          <details>
-            <summary>More options</summary>
-            <div class="fields">
-              <Field form={form} path="encoding_format" label="Encoding" />
-              <Field form={form} path="user" label="End user" />
-            </div>
-          </details>
-        </CallForm>
-        <div class="stack">
-          {state.status === 'failed' && <ErrorNotice error={state.error} />}
-          {state.status === 'idle' && (
-            <EmptyState icon={Waypoints} title="No vectors yet">
-              <p>Embed the texts to see how similar they are.</p>
-            </EmptyState>
-          )}
-          {state.status === 'done' && <Comparison {...state.result} elapsedMs={state.elapsedMs} />}
-          <CallPanel samples={embeddingSamples(body)} />
-        </div>
+    <div class="workbench">
+      <CallForm
+        run={run}
+        label="Embed texts"
+        onSubmit={() =>
+          submitForm(form, run, async (signal) => ({
+            texts: drafts.texts.peek(),
+            reply: await client.embeddings.create(body, { signal }),
+          }))
+        }
+      >
+        <TextsField form={form} drafts={drafts} />
+        <Field form={form} path="model" label="Model" hint="" options={models} />
+        <Field
+          form={form}
+          path="dimensions"
+          label="Dimensions"
+          hint="Length of each vector. Default: that of the model."
+        />
+        <details>
+          <summary>More options</summary>
+          <div class="fields">
+            <Field form={form} path="encoding_format" label="Encoding" />
+            <Field form={form} path="user" label="End user" />
+          </div>
+        </details>
+      </CallForm>
+      <div class="stack">
+        {state.status === 'failed' && <ErrorNotice error={state.error} />}
+        {state.status === 'idle' && (
+          <EmptyState icon={Waypoints} title="No vectors yet">
+            <p>Embed the texts to see how similar they are.</p>
+          </EmptyState>
+        )}
+        {state.status === 'done' && <Comparison {...state.result} elapsedMs={state.elapsedMs} />}
+        <CallPanel samples={embeddingSamples(body)} />
       </div>
-    </>
+    </div>
   );
 }
 
@@ -139,8 +135,10 @@ const { data, usage } = await openai.embeddings.create(${shown});`,
   });
 }
 
-export default requireModels(EmbeddingsPage, {
+export default requireModels(Workbench, {
   title: 'Embeddings',
+  intro: 'Convert texts to vectors and compare their meaning.',
+  icon: Waypoints,
   protocols: ['embeddings'],
   kind: 'embeddings',
 });

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { requestIdOf, type Unigate } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
-import { useModels } from '../calls/models.ts';
+import { requireModels } from '../calls/require-models.tsx';
 import { useRun } from '../calls/run.ts';
 import { samplesOf, taskSample } from '../calls/samples.ts';
 import { useContract } from '../contract/contract.ts';
@@ -12,7 +12,6 @@ import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { PageHead } from '../shell/page-head.tsx';
 import { History } from './history.tsx';
 import './images.css';
 import { useJobRuns } from './job-runs.ts';
@@ -21,22 +20,6 @@ import { addEntry, entries } from './jobs.ts';
 import { ReferenceImages } from './reference-images.tsx';
 
 type ImagineBody = Parameters<Unigate['imageJobs']['create']>[0];
-
-/** The playground of image jobs. */
-export default function ImagesPage() {
-  const models = useModels(['imgjob']);
-  return (
-    <>
-      <PageHead title="Images">Create a grid of four images, then upscale or vary one of them.</PageHead>
-      {models?.length === 0 && (
-        <EmptyState icon={Images} title="This key has no image model.">
-          <p>Ask the operator of the gateway for one, or sign in with another key.</p>
-        </EmptyState>
-      )}
-      {models !== undefined && models.length > 0 && <Workbench />}
-    </>
-  );
-}
 
 function Workbench() {
   const client = useClient();
@@ -109,3 +92,12 @@ function Workbench() {
     </div>
   );
 }
+
+/** The playground of image jobs. */
+export default requireModels(Workbench, {
+  title: 'Images',
+  intro: 'Create a grid of four images, then upscale or vary one of them.',
+  icon: Images,
+  protocols: ['imgjob'],
+  kind: 'image',
+});

@@ -2,12 +2,12 @@ import { useMemo } from 'preact/hooks';
 import type { MeReply, Token, TokenRequest } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { DialogForm } from '../calls/dialog-form.tsx';
-import { samplesOf } from '../calls/samples.ts';
-import { contract } from '../contract/contract.ts';
+import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
+import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { gatewayUrl, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 import { ExpiryField } from './expiry-field.tsx';
 import { ModelsField } from './models-field.tsx';
 
@@ -20,12 +20,9 @@ interface CreateKeyProps {
 /** The form that creates a key with at most the rights of the signed-in key. */
 export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
   const client = useClient();
-  const form = useMemo(() => {
-    if (contract.value === undefined) throw new Error('The contract is not loaded.');
-    return new Form(contract.value, contract.value.body('createToken'), { remain_quota: 100_000 });
-  }, []);
+  const contract = useContract();
+  const form = useMemo(() => new Form(contract, contract.body('createToken'), { remain_quota: 100_000 }), []);
   const body = form.body.value;
-  const isAdmin = me.scopes.includes('admin');
   const call = async (signal: AbortSignal) => {
     // The form has the schema of this body.
     onCreated(await client.tokens.create(body as TokenRequest, { signal }));
@@ -92,7 +89,7 @@ export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
               label="May create keys"
               hint="Such keys share the limits of this key."
             />
-            {isAdmin && (
+            {isAdmin.value && (
               <Field form={form} path="admin" label="Admin" hint="Allows all operations of the operator." />
             )}
           </div>
@@ -106,8 +103,5 @@ export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
   );
 }
 
-const typescript = (body: object) => `import { Unigate } from '@unigate/client';
-
-// Reads UNIGATE_API_KEY.
-const client = new Unigate({ baseUrl: '${gatewayUrl}' });
-const { id, key } = await client.tokens.create(${JSON.stringify(body, undefined, 2)});`;
+const typescript = (body: object) =>
+  clientSample(`const { id, key } = await client.tokens.create(${shownJson(body)});`);

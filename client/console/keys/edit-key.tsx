@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Token } from '../../index.ts';
 import { DialogForm } from '../calls/dialog-form.tsx';
-import { contract } from '../contract/contract.ts';
+import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form, type JsonObject } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -20,10 +20,8 @@ interface EditKeyProps {
 export function EditKey({ token, models, onClose, onSaved }: EditKeyProps) {
   const client = useClient();
   const initial = useMemo(() => fieldsOf(token), [token]);
-  const form = useMemo(() => {
-    if (contract.value === undefined) throw new Error('The contract is not loaded.');
-    return new Form(contract.value, contract.value.body('updateToken'), initial);
-  }, [initial]);
+  const contract = useContract();
+  const form = useMemo(() => new Form(contract, contract.body('updateToken'), initial), [initial]);
   const change = changeOf(initial, form.body.value);
   const call = async (signal: AbortSignal) => {
     await client.admin.tokens.update(token.id, change, { signal });

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { NewGrant, Token } from '../../index.ts';
 import { newId } from '../../sockets/new-id.ts';
 import { DialogForm } from '../calls/dialog-form.tsx';
-import { contract } from '../contract/contract.ts';
+import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -18,10 +18,8 @@ interface GrantQuotaProps {
 /** The form that grants quota to a key, or withdraws it. */
 export function GrantQuota({ token, onClose, onGranted }: GrantQuotaProps) {
   const client = useClient();
-  const form = useMemo(() => {
-    if (contract.value === undefined) throw new Error('The contract is not loaded.');
-    return new Form(contract.value, contract.value.body('grantQuota'), { amount: 100_000 });
-  }, []);
+  const contract = useContract();
+  const form = useMemo(() => new Form(contract, contract.body('grantQuota'), { amount: 100_000 }), []);
   // A second click on the button repeats this grant, and never adds a second one.
   const idempotencyKey = useMemo(newId, []);
   const amount = form.get('amount');

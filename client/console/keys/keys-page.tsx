@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Quota } from '../parts/numbers.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { refreshSession, session, useClient } from '../session/session.ts';
+import { isAdmin, refreshSession, session, useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { CreateKey } from './create-key.tsx';
 import { CreatedKey } from './created-key.tsx';
@@ -29,12 +29,12 @@ export default function KeysPage() {
       <PageHead title="Keys">
         A key creates further keys with at most its own rights. Give each program its own key and limit.
       </PageHead>
-      {current && <Keys me={current.me} isAdmin={current.isAdmin} />}
+      {current && <Keys me={current.me} />}
     </>
   );
 }
 
-function Keys({ me, isAdmin }: { me: MeReply; isAdmin: boolean }) {
+function Keys({ me }: { me: MeReply }) {
   const showsAll = useSignal(false);
   const name = useSignal('');
   const open = useSignal<Open | undefined>(undefined);
@@ -63,7 +63,7 @@ function Keys({ me, isAdmin }: { me: MeReply; isAdmin: boolean }) {
           </Button>
         )}
       </div>
-      {isAdmin ? (
+      {isAdmin.value ? (
         <Tabs
           label="Owner"
           names={['My keys', 'All keys']}
@@ -142,7 +142,7 @@ function KeyList({ showsAll, name, reloads, open }: KeyListProps) {
       {items !== undefined && items.length > 0 && (
         <KeyTable
           tokens={items}
-          isAdmin={session.value?.isAdmin ?? false}
+          isAdmin={isAdmin.value}
           onAction={(action, token) => (open.value = { name: action, token })}
         />
       )}

@@ -5,7 +5,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
-import { session, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 import { descendantsOf } from './key-tree.ts';
 
 /** Names of other keys that the dialog lists. */
@@ -23,7 +23,6 @@ interface RevokeKeyProps {
 /** Asks for a confirmation, and lists the keys that are revoked as well. */
 export function RevokeKey({ token, isOwn, onClose, onRevoked }: RevokeKeyProps) {
   const client = useClient();
-  const isAdmin = session.value?.isAdmin ?? false;
   const keepsChildren = useSignal(false);
   const run = useRun<void>();
   const children = useLoaded(async (signal) => {
@@ -37,7 +36,7 @@ export function RevokeKey({ token, isOwn, onClose, onRevoked }: RevokeKeyProps) 
   const others = children.status === 'done' ? children.result : [];
   const state = run.state.value;
   const revoke = async (signal: AbortSignal) => {
-    if (isAdmin)
+    if (isAdmin.value)
       await client.admin.tokens.revoke(token.id, { keep_children: keepsChildren.value }, { signal });
     else await client.tokens.delete(token.id, { signal });
     onRevoked();
@@ -66,7 +65,7 @@ export function RevokeKey({ token, isOwn, onClose, onRevoked }: RevokeKeyProps) 
           </div>
         </div>
       )}
-      {isAdmin && others.length > 0 && (
+      {isAdmin.value && others.length > 0 && (
         <label class="check">
           <input
             type="checkbox"

@@ -13,7 +13,6 @@ import { Button } from '../parts/button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
-import { PageHead } from '../shell/page-head.tsx';
 import { type Attachment, Attachments } from './attachments.ts';
 import { Composer } from './composer.tsx';
 import { Conversation, type InputBlock } from './conversation.ts';
@@ -49,7 +48,7 @@ function nextContent(text: string, files: readonly Attachment[]): InputBlock[] {
 }
 
 /** Chat with a model: streaming, tools, images. */
-function MessagesPage() {
+function Workbench() {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<void>();
@@ -93,93 +92,96 @@ function MessagesPage() {
     send();
   };
   return (
-    <>
-      <PageHead title="Messages">Chat with a model. Each request sends the whole conversation.</PageHead>
-      <div class="workbench chat-workbench">
-        <section class="card chat" aria-label="Chat">
-          <Transcript
-            turns={conversation.turns.value}
-            onEdit={() => {
-              const content = conversation.removeLastQuestion();
-              text.value = content.map((block) => (block.type === 'text' ? String(block.text) : '')).join('');
-              attachments.restore(content);
+    <div class="workbench chat-workbench">
+      <section class="card chat" aria-label="Chat">
+        <Transcript
+          turns={conversation.turns.value}
+          onEdit={() => {
+            const content = conversation.removeLastQuestion();
+            text.value = content.map((block) => (block.type === 'text' ? String(block.text) : '')).join('');
+            attachments.restore(content);
+            run.reset();
+          }}
+          onRetry={() => {
+            if (!isValid()) return;
+            conversation.dropAnswer();
+            send();
+          }}
+        >
+          {conversation.turns.value.length === 0 && (
+            <EmptyState icon={MessagesSquare} title="No messages yet">
+              <p>Send the message below, or write your own.</p>
+            </EmptyState>
+          )}
+          {state.status === 'failed' && <ErrorNotice error={state.error} />}
+        </Transcript>
+        {openToolUses.length > 0 ? (
+          <ToolResults uses={openToolUses} onSend={say} />
+        ) : (
+          <Composer
+            text={text.value}
+            attachments={attachments}
+            isStreaming={isStreaming}
+            onInput={(value) => (text.value = value)}
+            onSend={() => say(next)}
+            onStop={() => run.stop()}
+          />
+        )}
+        <div class="row-between chat-foot">
+          <span class="field-hint numeric">
+            {tokens === undefined ? 'Enter sends the message.' : `${formatCount(tokens)} input tokens`}
+          </span>
+          <Button
+            small
+            variant="plain"
+            icon={Trash2}
+            disabled={isStreaming || conversation.turns.value.length === 0}
+            onClick={() => {
               run.reset();
-            }}
-            onRetry={() => {
-              if (!isValid()) return;
-              conversation.dropAnswer();
-              send();
+              conversation.clear();
             }}
           >
-            {conversation.turns.value.length === 0 && (
-              <EmptyState icon={MessagesSquare} title="No messages yet">
-                <p>Send the message below, or write your own.</p>
-              </EmptyState>
-            )}
-            {state.status === 'failed' && <ErrorNotice error={state.error} />}
-          </Transcript>
-          {openToolUses.length > 0 ? (
-            <ToolResults uses={openToolUses} onSend={say} />
-          ) : (
-            <Composer
-              text={text.value}
-              attachments={attachments}
-              isStreaming={isStreaming}
-              onInput={(value) => (text.value = value)}
-              onSend={() => say(next)}
-              onStop={() => run.stop()}
-            />
-          )}
-          <div class="row-between chat-foot">
-            <span class="field-hint numeric">
-              {tokens === undefined ? 'Enter sends the message.' : `${formatCount(tokens)} input tokens`}
-            </span>
-            <Button
-              small
-              variant="plain"
-              icon={Trash2}
-              disabled={isStreaming || conversation.turns.value.length === 0}
-              onClick={() => {
-                run.reset();
-                conversation.clear();
-              }}
-            >
-              Clear
-            </Button>
+            Clear
+          </Button>
+        </div>
+      </section>
+      <section class="card fields chat-settings" aria-label="Settings">
+        <Field form={form} path="model" label="Model" hint="" options={models} />
+        <Field
+          form={form}
+          path="system"
+          label="System prompt"
+          hint="Instructions for the whole conversation."
+          rows={4}
+        />
+        <Field form={form} path="max_tokens" label="Maximum tokens" hint="Limit of each answer." />
+        <Field
+          form={form}
+          path="temperature"
+          label="Temperature"
+          hint="Lower values make answers more predictable."
+        />
+        <ToolsField form={form} drafts={drafts} />
+        <details>
+          <summary>More options</summary>
+          <div class="fields">
+            <Field form={form} path="top_p" label="Top P" />
+            <Field form={form} path="top_k" label="Top K" />
+            <ThinkingField form={form} />
+            <Field form={form} path="service_tier" label="Service tier" />
+            <Field form={form} path="metadata.user_id" label="End user" />
           </div>
-        </section>
-        <section class="card fields chat-settings" aria-label="Settings">
-          <Field form={form} path="model" label="Model" hint="" options={models} />
-          <Field
-            form={form}
-            path="system"
-            label="System prompt"
-            hint="Instructions for the whole conversation."
-            rows={4}
-          />
-          <Field form={form} path="max_tokens" label="Maximum tokens" hint="Limit of each answer." />
-          <Field
-            form={form}
-            path="temperature"
-            label="Temperature"
-            hint="Lower values make answers more predictable."
-          />
-          <ToolsField form={form} drafts={drafts} />
-          <details>
-            <summary>More options</summary>
-            <div class="fields">
-              <Field form={form} path="top_p" label="Top P" />
-              <Field form={form} path="top_k" label="Top K" />
-              <ThinkingField form={form} />
-              <Field form={form} path="service_tier" label="Service tier" />
-              <Field form={form} path="metadata.user_id" label="End user" />
-            </div>
-          </details>
-        </section>
-        <CallPanel samples={samples} />
-      </div>
-    </>
+        </details>
+      </section>
+      <CallPanel samples={samples} />
+    </div>
   );
 }
 
-export default requireModels(MessagesPage, { title: 'Messages', protocols: ['messages'], kind: 'messages' });
+export default requireModels(Workbench, {
+  title: 'Messages',
+  intro: 'Chat with a model. Each request sends the whole conversation.',
+  icon: MessagesSquare,
+  protocols: ['messages'],
+  kind: 'messages',
+});

@@ -3,14 +3,13 @@ import { Box } from 'lucide';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Model, NativeTask, Unigate } from '../../index.ts';
 import { CallPanel, Code } from '../calls/call-panel.tsx';
-import { useModels } from '../calls/models.ts';
+import { requireModels } from '../calls/require-models.tsx';
 import { samplesOf, taskSample } from '../calls/samples.ts';
 import { TaskProgress } from '../calls/task-progress.tsx';
 import { type TaskCalls, useTask } from '../calls/task-run.ts';
 import { useContract } from '../contract/contract.ts';
 import { EmptyState } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { PageHead } from '../shell/page-head.tsx';
 import { replaceQuery, route } from '../shell/router.ts';
 import { bodyOf, formOf, type Input } from './draft.ts';
 import { ModelView } from './model-view.tsx';
@@ -22,22 +21,6 @@ interface Result {
   url: string | undefined;
   imageUrl: string | undefined;
   task: NativeTask;
-}
-
-/** The playground of 3D objects. */
-export default function Models3dPage() {
-  const models = useModels(['native_3d']);
-  return (
-    <>
-      <PageHead title="3D">Create objects from a text, an image or several views.</PageHead>
-      {models?.length === 0 && (
-        <EmptyState icon={Box} title="This key has no 3D model.">
-          <p>Ask the operator of the gateway for one, or sign in with another key.</p>
-        </EmptyState>
-      )}
-      {models !== undefined && models.length > 0 && <Workbench models={models} />}
-    </>
-  );
 }
 
 function Workbench({ models }: { models: readonly Model[] }) {
@@ -112,3 +95,12 @@ function callsOf({ models3d }: Unigate): TaskCalls<object, object, Result> {
     },
   };
 }
+
+/** The playground of 3D objects. */
+export default requireModels(Workbench, {
+  title: '3D',
+  intro: 'Create objects from a text, an image or several views.',
+  icon: Box,
+  protocols: ['native_3d'],
+  kind: '3D',
+});

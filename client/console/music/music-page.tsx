@@ -11,7 +11,6 @@ import { useContract } from '../contract/contract.ts';
 import { Form } from '../contract/form.ts';
 import { EmptyState } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { PageHead } from '../shell/page-head.tsx';
 import { bodyOf, initialSong, type Mode } from './draft.ts';
 import './music.css';
 import { musicCalls } from './music-tasks.ts';
@@ -19,7 +18,7 @@ import { SongCard } from './song-card.tsx';
 import { SongForm } from './song-form.tsx';
 
 /** Creates songs from a description or from lyrics, continues them and separates their stems. */
-function MusicPage() {
+function Workbench() {
   const client = useClient();
   const loaded = useContract();
   const form = useMemo(() => new Form(loaded, loaded.body('submitMusic'), initialSong), [loaded]);
@@ -37,39 +36,36 @@ function MusicPage() {
     if (state.status === 'failed' && form.reject(state.error)) task.reset();
   };
   return (
-    <>
-      <PageHead title="Music">Create songs, continue them and separate their stems.</PageHead>
-      <div class="workbench">
-        <SongForm
-          form={form}
-          mode={mode.value}
-          run={task}
-          onMode={(name) => (mode.value = name)}
-          onSubmit={submit}
-        />
-        <div class="stack">
-          <TaskProgress run={task} />
-          {songs.value.length === 0 && task.view.value === undefined && (
-            <EmptyState icon={Music} title="No songs yet">
-              <p>Describe a song and create it. The gateway returns two versions.</p>
-            </EmptyState>
-          )}
-          {songs.value.map(({ song, version }) => (
-            <SongCard
-              key={song.clip_id}
-              song={song}
-              version={version}
-              onContinue={({ clip_id: id, metadata: { duration } }) => {
-                form.set('continue_clip_id', id);
-                // Rounded down, because a continuation cannot start after the end.
-                form.set('continue_at', duration ? Math.floor(duration) : undefined);
-              }}
-            />
-          ))}
-          <CallPanel samples={songSamples(body)} />
-        </div>
+    <div class="workbench">
+      <SongForm
+        form={form}
+        mode={mode.value}
+        run={task}
+        onMode={(name) => (mode.value = name)}
+        onSubmit={submit}
+      />
+      <div class="stack">
+        <TaskProgress run={task} />
+        {songs.value.length === 0 && task.view.value === undefined && (
+          <EmptyState icon={Music} title="No songs yet">
+            <p>Describe a song and create it. The gateway returns two versions.</p>
+          </EmptyState>
+        )}
+        {songs.value.map(({ song, version }) => (
+          <SongCard
+            key={song.clip_id}
+            song={song}
+            version={version}
+            onContinue={({ clip_id: id, metadata: { duration } }) => {
+              form.set('continue_clip_id', id);
+              // Rounded down, because a continuation cannot start after the end.
+              form.set('continue_at', duration ? Math.floor(duration) : undefined);
+            }}
+          />
+        ))}
+        <CallPanel samples={songSamples(body)} />
       </div>
-    </>
+    </div>
   );
 }
 
@@ -82,4 +78,10 @@ console.log(songs.map(({ audio_url }) => audio_url));`),
   });
 }
 
-export default requireModels(MusicPage, { title: 'Music', protocols: ['sigma'], kind: 'music' });
+export default requireModels(Workbench, {
+  title: 'Music',
+  intro: 'Create songs, continue them and separate their stems.',
+  icon: Music,
+  protocols: ['sigma'],
+  kind: 'music',
+});

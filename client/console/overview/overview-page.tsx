@@ -1,10 +1,10 @@
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useLoaded } from '../calls/run.ts';
 import { samplesOf } from '../calls/samples.ts';
-import { pagesFor } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { refreshSession, session } from '../session/session.ts';
+import type { Page } from '../shell/page.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { addressOf } from '../shell/router.ts';
 import './overview.css';
@@ -12,18 +12,18 @@ import './overview.css';
 const firstCall = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning from one key.' };
 
 /** The first page after sign-in: the pages, the key, and the first call. */
-export default function OverviewPage() {
+export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
   useLoaded(refreshSession);
   const current = session.value;
   if (current === undefined) return null;
-  const pages = pagesFor(current.isAdmin).filter(({ path }) => path !== '');
+  const others = pages.filter(({ path }) => path !== '');
   return (
     <>
       <PageHead title="Overview">
         Create media with one key at <code>{current.client.baseUrl}</code>.
       </PageHead>
       <div class="stack overview">
-        {[...Map.groupBy(pages, ({ group }) => group)].map(([group, entries]) => (
+        {[...Map.groupBy(others, ({ group }) => group)].map(([group, entries]) => (
           <section key={group}>
             <h2>{group}</h2>
             <ul class="overview-pages">

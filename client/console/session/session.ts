@@ -4,12 +4,8 @@ import { APIError, type MeReply, Unigate } from '../../index.ts';
 /** A signed-in key. */
 interface Session {
   client: Unigate;
-  /** Sent by realtime samples and the mock of a socket; never part of an address, a log or a stored file. */
-  key: string;
   /** The key with its scopes, limits and quota, as of the sign-in or the last refresh. */
   me: MeReply;
-  /** Whether the key may call the operations of an operator. */
-  isAdmin: boolean;
 }
 
 /** Storage of the tab: it ends with the tab and no other tab can read it. */
@@ -19,6 +15,9 @@ const current = signal<Session | undefined>(undefined);
 
 /** The signed-in key. Undefined while nobody is signed in. */
 export const session = computed(() => current.value);
+
+/** Whether the key may call the operations of an operator. */
+export const isAdmin = computed(() => current.value?.me.scopes.includes('admin') ?? false);
 
 /** True until the key that the tab has stored is checked. */
 export const isRestoring = signal(sessionStorage.getItem(storageKey) !== null);
@@ -38,7 +37,7 @@ export async function signIn(key: string): Promise<void> {
   const me = await client.me.retrieve();
   sessionStorage.setItem(storageKey, key);
   signOutReason.value = undefined;
-  current.value = { client, key, me, isAdmin: me.scopes.includes('admin') };
+  current.value = { client, me };
 }
 
 /** Reads the quota and the scopes of the key again. */
@@ -46,7 +45,7 @@ export async function refreshSession(): Promise<void> {
   const before = current.peek();
   if (before === undefined) return;
   const me = await before.client.me.retrieve();
-  if (current.peek() === before) current.value = { ...before, me, isAdmin: me.scopes.includes('admin') };
+  if (current.peek() === before) current.value = { ...before, me };
 }
 
 /** Signs out and forgets the key, and all that pages have stored for it in this tab. */

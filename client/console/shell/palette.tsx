@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { BookOpen, FileCode, type IconNode, LogOut, SunMoon } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { pagesFor } from '../pages.ts';
+import { visiblePages } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { gatewayUrl, session, signOut } from '../session/session.ts';
+import { gatewayUrl, signOut } from '../session/session.ts';
+import type { Page } from './page.ts';
 import { navigate } from './router.ts';
 import { toggleTheme } from './theme.ts';
 
@@ -36,7 +37,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const index = useSignal(0);
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => element.current?.showModal(), []);
-  const commands = [...pagesFor(session.value?.isAdmin ?? false).map(toCommand), ...actions];
+  const commands = [...visiblePages.value.map(toCommand), ...actions];
   const words = text.value.toLowerCase().split(/\s+/);
   const found = commands.filter(({ title, keywords }) =>
     words.every((word) => `${title} ${keywords}`.toLowerCase().includes(word)),
@@ -103,7 +104,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-const toCommand = ({ path, title, group, icon, keywords }: ReturnType<typeof pagesFor>[number]): Command => ({
+const toCommand = ({ path, title, group, icon, keywords }: Page): Command => ({
   title,
   group,
   icon,

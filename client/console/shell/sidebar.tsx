@@ -1,11 +1,10 @@
-import { pagesFor } from '../pages.ts';
+import { visiblePages } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { session } from '../session/session.ts';
 import { addressOf, route } from './router.ts';
 
 /** The navigation. On narrow screens it covers the page while it is open. */
 export function Sidebar({ isOpen }: { isOpen: boolean }) {
-  const groups = Map.groupBy(pagesFor(session.value?.isAdmin ?? false), ({ group }) => group);
+  const groups = Map.groupBy(visiblePages.value, ({ group }) => group);
   return (
     <nav class="sidebar" aria-label="Console" data-open={isOpen}>
       {[...groups].map(([group, pages]) => (

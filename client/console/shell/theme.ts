@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 
 type Theme = 'auto' | 'light' | 'dark';
 
@@ -14,10 +14,11 @@ const stored = localStorage.getItem(storageKey);
 const choice = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'auto');
 
 /** Whether the page is dark now. */
-export const isDark = signal(false);
+export const isDark = computed(() =>
+  choice.value === 'auto' ? isSystemDark.value : choice.value === 'dark',
+);
 
 effect(() => {
-  isDark.value = choice.value === 'auto' ? isSystemDark.value : choice.value === 'dark';
   document.documentElement.classList.toggle('dark', isDark.value);
 });
 

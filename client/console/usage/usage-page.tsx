@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { refreshSession, session } from '../session/session.ts';
+import { isAdmin, refreshSession, session } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { Balance } from './balance.tsx';
 import { adminGroups, type Group, ownGroups, ranges } from './figures.ts';
@@ -12,7 +12,6 @@ export default function UsagePage() {
   const current = session.value;
   const rangeIndex = useSignal(2);
   const group = useSignal<Group>('model');
-  const isAdmin = current?.isAdmin ?? false;
   const showsAll = useSignal(false);
   useEffect(() => {
     // The balance of the sign-in stays visible if the gateway does not respond.
@@ -25,7 +24,7 @@ export default function UsagePage() {
       <PageHead title="Usage">Calls, quota, units and failures over time.</PageHead>
       <div class="stack">
         <div class="row">
-          {isAdmin && (
+          {isAdmin.value && (
             <select
               class="input usage-select"
               aria-label="Scope"

@@ -1,0 +1,19 @@
+import type { IconNode } from 'lucide';
+import type { ComponentType } from 'preact';
+
+/** A page of the console. */
+export interface Page {
+  /** Path in the address: `#/<path>`. */
+  path: string;
+  title: string;
+  /** Section of the sidebar. */
+  group: 'Start' | 'Playground' | 'Monitor' | 'Manage' | 'Contract';
+  icon: IconNode;
+  /** Purpose of the page in a few words. */
+  summary: string;
+  /** Further words that the command palette finds. */
+  keywords: string;
+  /** Whether only keys with the scope of an operator see the page. */
+  admin?: true;
+  load: () => Promise<{ default: ComponentType<{ pages: readonly Page[] }> }>;
+}
