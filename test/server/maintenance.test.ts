@@ -10,6 +10,7 @@ import { runCommand } from '../client/terminal.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { fillStore } from '../store/full-store.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { recordResponseBody } from '../support/recorded-errors.ts';
 import { connect } from '../support/socket-client.ts';
 
 describe.each(engines)('a gateway in maintenance mode on %s', (engine) => {
@@ -88,6 +89,7 @@ describe.each(engines)('a gateway in maintenance mode on %s', (engine) => {
         ...(body && { body: JSON.stringify(body) }),
       });
       const text = await response.text();
+      recordResponseBody({ method, path }, response.status, text);
       return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
     };
     for (const path of [
@@ -111,6 +113,7 @@ describe.each(engines)('a gateway in maintenance mode on %s', (engine) => {
       ['POST', '/v1/videos', { model: 'gamma3.0-video', prompt: 'A kite.' }],
       ['GET', '/v1/videos/task%20of%20rt', undefined],
       ['POST', '/v1/messages', {}],
+      ['POST', '/api/v1/services/aigc/video-generation/video-synthesis', {}],
       ['POST', '/api/admin/deliveries/1/resend', undefined],
       ['POST', '/api/admin/channels/sandbox/test', {}],
       ['DELETE', '/api/admin/tokens/1', undefined],
