@@ -105,6 +105,8 @@ export interface components {
                 /** @description Retention of finished calls and tasks with their log, in days. */
                 keep_days?: number;
             };
+            /** @description False: finished requests and sockets are logged at level `debug` instead of `info`. Default: true. */
+            access_log?: boolean;
             /** @description Addresses and ranges of proxies whose `x-forwarded-*` headers name the client and its address. */
             trusted_proxies?: string[];
             /** @description Limits of requests. */

@@ -32,7 +32,7 @@ export function createApp(
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(startRequest(gateway));
+  app.use(startRequest(gateway, gateway));
   app.use(cors);
   app.use(route);
   app.use(authenticate(gateway));

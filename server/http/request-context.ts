@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../keys/caller.ts';
-import { logFields, runInContext, type TelemetryContext } from '../telemetry/telemetry-context.ts';
+import { runInContext, type TelemetryContext } from '../telemetry/telemetry-context.ts';
 import { startTrace } from '../telemetry/trace.ts';
+import { logAccess } from './access-log.ts';
 import type { BodyReservation } from './body-budget.ts';
 import type { Gateway } from './gateway.ts';
 import { startRequestMetrics } from './record-request.ts';
@@ -52,21 +53,38 @@ export function newRequestId(at: number): string {
   return `req_${at.toString(16).padStart(12, '0')}${random}`;
 }
 
-/** Creates the context of a request. Its id is never the client's, because the ledger is keyed by it. */
-export function startRequest({
-  clock,
-  timers,
-  logger,
-}: Pick<Gateway, 'clock' | 'timers'> & Partial<Pick<Gateway, 'logger'>>) {
+/**
+ * Creates the context of a request. Its id is never the client's, because the ledger is keyed by it. Logs its end with
+ * `accessLog`.
+ */
+export function startRequest(
+  { clock, timers }: Pick<Gateway, 'clock' | 'timers'>,
+  accessLog?: Pick<Gateway, 'logger' | 'settings'>,
+) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const disconnected = new AbortController();
     const began = performance.now();
     const recordEnd = startRequestMetrics(began);
+    const { socket } = request;
+    const bytesBefore = socket.bytesWritten;
     response.once('close', () => {
       if (!response.writableFinished) disconnected.abort();
       recordEnd(request.method, request.context, response);
-      if (logger?.isLevelEnabled('debug'))
-        logger.debug(aboutEnd(request.context, response), 'request completed');
+      if (accessLog === undefined) return;
+      const { context, method } = request;
+      const { operation, caller, route } = context;
+      const { headersSent, statusCode, writableFinished } = response;
+      logAccess(accessLog, 'request completed', {
+        context,
+        operation: operation?.id,
+        keyId: caller?.tokenId,
+        method,
+        route,
+        status: headersSent ? statusCode : 499,
+        bytes: socket.bytesWritten - bytesBefore,
+        began,
+        aborted: !writableFinished,
+      });
     });
     // The connection was idle. Close it if the client neither sends nor reads, but not while it waits for the response.
     response.on('timeout', (socket: Socket) => {
@@ -89,16 +107,5 @@ export function startRequest({
     };
     response.setHeader('x-request-id', requestId);
     runInContext(request.context, next);
-  };
-}
-
-function aboutEnd(call: RequestContext, { statusCode, writableFinished }: Response): object {
-  const ms = Math.round(performance.now() - call.began);
-  return {
-    ...logFields(call),
-    operation: call.operation?.id,
-    status: statusCode,
-    whole: writableFinished,
-    ms,
   };
 }

@@ -33,6 +33,7 @@ const live = [
   'groups',
   'prices',
   'callbacks',
+  'accessLog',
   'limits',
   'keysPerKey',
   'trustedProxies',
@@ -88,6 +89,7 @@ export function withLiveSettings(before: Settings, after: Settings): Settings {
 /** Returns the settings that a reload applies, except channels, groups and prices. */
 function otherSettings({ callbacks, limits, tls, ...settings }: Settings): Named {
   return {
+    access_log: settings.accessLog,
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,
     'limits.body_mb': limits.bodyMb,

@@ -56,6 +56,8 @@ export interface Settings {
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
   logLevel: string;
+  /** Whether finished requests and sockets are logged at `info` instead of `debug`. */
+  accessLog: boolean;
   /** Whether the gateway polls no task, sends no callback and answers only management reads. */
   maintenance: boolean;
   /** Whether JSON responses are checked against the contract, for development and tests. */
@@ -143,6 +145,7 @@ export function readSettings(environment: Environment): Settings {
     publicUrl: publicUrl(set('PUBLIC_URL')),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
+    accessLog: file.access_log ?? true,
     maintenance: flag('MAINTENANCE', set('MAINTENANCE')),
     checkResponses: set('CHECK_RESPONSES') === 'true',
     tls: tlsPair(set('TLS_CERT'), set('TLS_KEY')),

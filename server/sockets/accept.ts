@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Channel } from '../channels/channel.ts';
+import { logAccess } from '../http/access-log.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { gatewayStopping } from '../http/readiness.ts';
 import { recordRequest } from '../http/record-request.ts';
@@ -115,6 +117,18 @@ export function acceptSockets(
           );
         else refuseUpgrade(socket, requestId, failure);
         record(status, context.trace);
+        const operation = operationOf(request);
+        logAccess(gateway, 'request completed', {
+          context,
+          operation: operation?.id,
+          keyId: undefined,
+          method: 'GET',
+          route: operation?.path ?? '',
+          status,
+          bytes: socket instanceof Socket ? socket.bytesWritten : 0,
+          began: recordedFrom,
+          aborted: false,
+        });
         const fields = { ...logFields(context), status, code };
         if (status === 500) gateway.logger.error({ ...fields, err: cause }, message);
         else gateway.logger.debug(fields, message);

@@ -1,7 +1,10 @@
+import { Socket } from 'node:net';
 import type { Attributes } from '@opentelemetry/api';
 import type { WebSocket } from 'ws';
+import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import { openSocketWithFailover, recordClose, type SocketRequest } from '../channels/socket.ts';
+import { logAccess } from '../http/access-log.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Alarm } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
@@ -22,9 +25,14 @@ export function isServerFailure({ status }: Outcome): boolean {
   return status === 429 || status >= 500;
 }
 
+const operationOf: Readonly<Record<SocketRequest['path'], OperationId>> = {
+  '/api-ws/v1/realtime': 'openRealtimeSocket',
+  '/api-ws/v1/inference': 'openInferenceSocket',
+};
+
 const attributesOf: Readonly<Record<SocketRequest['path'], Attributes>> = {
-  '/api-ws/v1/realtime': { 'unigate.operation': 'openRealtimeSocket' },
-  '/api-ws/v1/inference': { 'unigate.operation': 'openInferenceSocket' },
+  '/api-ws/v1/realtime': { 'unigate.operation': operationOf['/api-ws/v1/realtime'] },
+  '/api-ws/v1/inference': { 'unigate.operation': operationOf['/api-ws/v1/inference'] },
 };
 
 /**
@@ -45,6 +53,8 @@ export abstract class SocketSession {
   #channelName = '';
   #idleAlarm: Alarm;
   #ending: Promise<void> | undefined;
+  /** Result, once the end has begun. */
+  #status = 0;
 
   constructor(connection: Connection, path: SocketRequest['path'], socket: WebSocket) {
     const { key, timers, stream } = connection;
@@ -169,6 +179,7 @@ export abstract class SocketSession {
     const { gateway, timers } = this.connection;
     this.#idleAlarm.cancel();
     this.#unwatchKey();
+    this.#status = outcome.status;
     this.#recordEnd(outcome);
     const settled = this.settle(outcome).catch((error: unknown) => {
       gateway.logger.error({ ...logFields(this.connection), err: error }, 'settling a socket failed');
@@ -197,7 +208,23 @@ export abstract class SocketSession {
     const isNormal = code === 1000 || code === 1001 || code === 1005;
     const aborted = { status: 499, errorCode: 'client_closed_request' };
     await this.end(isNormal ? { status: 200 } : aborted, () => {});
+    this.#logEnd();
     this.#ended.resolve();
+  }
+
+  #logEnd(): void {
+    const { gateway, key, stream } = this.connection;
+    logAccess(gateway, 'socket closed', {
+      context: this.connection,
+      operation: operationOf[this.#path],
+      keyId: key.caller.tokenId,
+      method: 'GET',
+      route: this.#path,
+      status: this.#status,
+      bytes: stream instanceof Socket ? stream.bytesWritten : 0,
+      began: this.#openedAt,
+      aborted: this.#status === 499,
+    });
   }
 
   #failed(error: unknown): void {

@@ -116,7 +116,7 @@ describe('without an endpoint', () => {
     for (const line of own) expect(line.trace_id).toBe(traceId);
     const [only] = lines.filter(({ request_id }) => request_id === successful);
     expect(only).toMatchObject({
-      level: 20,
+      level: 30,
       operation: 'createEmbedding',
       status: 200,
       msg: 'request completed',
