@@ -129,6 +129,10 @@ export class CallQuota implements Reservations, QuotaSource {
     return this.withReclaim(token.id, amount, reserve, lacksQuota);
   }
 
+  remaining(tokenId: number): Promise<number> {
+    return this.#parts.ledger.remaining(tokenId);
+  }
+
   async withLease<T>(
     tokenId: number,
     amount: number,

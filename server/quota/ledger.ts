@@ -2,6 +2,7 @@ import type { Unit } from '../models/usage.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/ledger.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
+import { findToken } from '../store/queries/tokens.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
 
@@ -87,6 +88,8 @@ export interface Reservations {
    * an unavailable store: the refund follows when it responds again.
    */
   refund(request: { requestId: string; log?: LogEntry }): Promise<boolean>;
+  /** Returns the available quota of a key, including leased quota. */
+  remaining(tokenId: number): Promise<number>;
 }
 
 /** Keeps every reservation and settlement in the database. */
@@ -122,6 +125,10 @@ export class Ledger implements Reservations {
       gateway: kind === 'request' ? this.#gateway : null,
       now: this.#clock(),
     });
+  }
+
+  async remaining(tokenId: number): Promise<number> {
+    return (await findToken(this.#store.read, tokenId))?.remainQuota ?? 0;
   }
 
   async extend(request: ExtendRequest): Promise<ExtendResult> {

@@ -1,13 +1,13 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../keys/caller.ts';
 import { keyRefused } from '../keys/key-cache.ts';
-import { Failure } from '../lib/failure.ts';
 import type { Timers } from '../lib/timers.ts';
 import { isPlausible, type Usage } from '../models/usage.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
+import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
 import { costOf, type Prices, type PriceTerms } from './prices.ts';
 
@@ -77,12 +77,8 @@ export class Metering {
       amount,
     });
     if (outcome === 'insufficient_quota') {
-      const need = `${call.expectedUnits} ${model.unit} of ${model.id} need ${amount}`;
-      throw new Failure(
-        403,
-        'insufficient_user_quota',
-        `quota: the key's remaining quota does not cover this call; ${need}.`,
-      );
+      const remaining = await parts.callQuota.remaining(caller.tokenId);
+      throw insufficientQuota({ model, expectedUnits: call.expectedUnits, amount }, remaining);
     }
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);

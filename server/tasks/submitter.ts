@@ -2,9 +2,11 @@ import type { Channel } from '../channels/channel.ts';
 import { type Candidate, candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
+import { insufficientQuota } from '../quota/insufficient-quota.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import { findToken } from '../store/queries/tokens.ts';
 import { persist } from '../store/store.ts';
 import { recordReservation } from '../telemetry/quota-metrics.ts';
 import { callDriver, DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
@@ -91,10 +93,11 @@ export class Submitter {
     return task && this.#outcomeOf(task);
   }
 
-  async #create(creation: TaskCreation, channel: Channel): Promise<NewTaskResult> {
+  /** @throws Failure when the key's quota does not cover the task */
+  async #create(creation: TaskCreation, channel: Channel): Promise<CreatedTask> {
     const row = await newTask(this.#env, creation, channel);
     const { tokenId, amount } = row;
-    const { quota } = this.#env;
+    const { quota, store } = this.#env;
     const leased = (lease: string) => this.#leasedTasks.add({ ...row, lease });
     // A task without a reservation does not lock the balance.
     const isFree = amount === 0 || creation.caller.unlimited === true;
@@ -103,7 +106,10 @@ export class Submitter {
     const made = isFree || isRetry ? undefined : await quota.withLease(tokenId, amount, leased, leaseDrawOf);
     if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
-    return quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
+    const result = await quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
+    if (result.outcome !== 'insufficient_quota') return result;
+    const { remainQuota = 0 } = (await findToken(store.read, tokenId)) ?? {};
+    throw insufficientQuota({ ...creation, amount }, remainQuota);
   }
 
   async #insert(row: NewTask): Promise<NewTaskResult> {
@@ -225,15 +231,12 @@ export class Submitter {
   }
 }
 
+type CreatedTask = Exclude<NewTaskResult, { outcome: 'insufficient_quota' }>;
+
 function refusal(
-  outcome: Exclude<NewTaskResult['outcome'], 'created' | 'replayed'>,
-  { requestId, expectedUnits, model }: TaskCreation,
+  outcome: Exclude<CreatedTask['outcome'], 'created' | 'replayed'>,
+  { requestId }: TaskCreation,
 ): Error {
-  if (outcome === 'insufficient_quota') {
-    const need = `${expectedUnits} ${model.unit} of ${model.id}`;
-    const message = `quota: the key's remaining quota does not cover this call; it needs ${need}.`;
-    return new Failure(403, 'insufficient_user_quota', message);
-  }
   if (outcome === 'other_request') {
     const message = 'Idempotency-Key: it was used for another request; use a new one for each request.';
     return new Failure(400, 'idempotency_key_reused', message);

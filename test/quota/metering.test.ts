@@ -58,6 +58,7 @@ beforeEach(() => {
       refunded.push(request);
       return true;
     },
+    remaining: async () => 40,
   };
   const timers = new ManualTimers();
   parts = {
@@ -152,7 +153,7 @@ describe('a call', () => {
         status: 403,
         code: 'insufficient_user_quota',
         message:
-          "quota: the key's remaining quota does not cover this call; 7 characters of voxa-v2 need 70.",
+          'quota: the key has 40 left, which does not cover this call; 7 characters of voxa-v2 need 70.',
       },
     ],
     ['key_revoked', { status: 401, code: 'invalid_api_key' }],

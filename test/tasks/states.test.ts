@@ -66,7 +66,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       status: 403,
       code: 'insufficient_user_quota',
       message:
-        "quota: the key's remaining quota does not cover this call; it needs 10001 seconds of gamma3.0-video.",
+        'quota: the key has 100000 left, which does not cover this call; 10001 seconds of gamma3.0-video need 100010.',
     });
     expect(rig.driver.submitted).toEqual([]);
     expect(await rig.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);

@@ -43,7 +43,8 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   if (created === 'too_many_keys')
     throw accessDenied(`At most ${order.maxKeys} keys can exist that were created with this key.`);
   if (created === 'insufficient_quota') {
-    const message = 'remain_quota: it is taken from the key that creates the new one, which has less left.';
+    const remaining = await gateway.callQuota.remaining(creator.id);
+    const message = `remain_quota: it is taken from the key that creates the new one, which has ${remaining} left.`;
     throw new Failure(403, 'insufficient_user_quota', message);
   }
   reply.json(200, success(viewToken(created, now, key)));

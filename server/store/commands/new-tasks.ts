@@ -29,7 +29,8 @@ type EarlierTask = { outcome: 'replayed'; task: TaskRecord } | { outcome: 'other
 export type NewTaskResult =
   | EarlierTask
   | { outcome: 'created'; task: TaskRecord }
-  | { outcome: 'insufficient_quota' | 'duplicate' | 'key_revoked' };
+  | { outcome: 'insufficient_quota' }
+  | { outcome: 'duplicate' | 'key_revoked' };
 
 /** Inserts a task and its reservation, or neither. `duplicate`: the request id exists, or the idempotency key was in use until now. */
 export async function createTask(trx: Db, task: NewTask): Promise<NewTaskResult> {
