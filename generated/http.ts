@@ -6774,6 +6774,18 @@ export interface components {
              * @description Refunded quota. `quota` remains the charged amount.
              */
             refunded?: number;
+            /**
+             * @description Unit of the model.
+             * @example characters
+             */
+            unit?: string;
+            /**
+             * Format: int64
+             * @description Time from the start of the call or task to its end, in milliseconds.
+             */
+            duration_ms?: number;
+            /** @description Whether the embedded sandbox served the request. It makes samples without a provider. */
+            sandbox?: boolean;
         };
         /**
          * LogSearchReply
@@ -7016,6 +7028,8 @@ export interface components {
              * @example gamma3.0-video
              */
             model: string;
+            /** @description Whether the embedded sandbox has the task. It makes samples without a provider. */
+            sandbox: boolean;
             /**
              * @description State of the task. It only moves forward; the last two values are final. A canceled task has failed with the code `task_canceled`.
              * @enum {string}

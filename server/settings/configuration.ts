@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
+import { isSandboxChannel } from './sandbox-names.ts';
 import { type Environment, readSecret } from './secret-variables.ts';
 import schema from './settings.schema.json' with { type: 'json' };
 import { SettingsError } from './settings-error.ts';
@@ -114,6 +115,10 @@ function contradictions(file: ConfigurationFile): Problem[] {
       problems.push({ at: ['channels', index, 'name'], message: `two channels are named ${channel.name}.` });
     }
     names.add(channel.name);
+    if (isSandboxChannel(channel.name)) {
+      const message = `${channel.name} is the name of a channel of the sandbox.`;
+      problems.push({ at: ['channels', index, 'name'], message });
+    }
     if (channel.key !== undefined && channel.key_file !== undefined) {
       problems.push({ at: ['channels', index, 'key_file'], message: 'key and key_file exclude each other.' });
     }

@@ -1,18 +1,6 @@
-import type { ChannelProtocol } from './configuration.ts';
+import { sandboxProtocols } from './sandbox-names.ts';
 import { catalogueModels } from './served-models.ts';
 import type { ChannelSettings } from './settings.ts';
-
-/** Names of the sandbox's channels, with the protocol of each. */
-const sandboxProtocols: readonly (readonly [name: string, ChannelProtocol])[] = [
-  ['sandbox', 'native'],
-  ['sandbox-official', 'official'],
-  ['sandbox-eta', 'eta'],
-  ['sandbox-sigma', 'sigma'],
-  ['sandbox-imgjob', 'imgjob'],
-  ['sandbox-verification', 'verification'],
-  ['sandbox-embeddings', 'embeddings'],
-  ['sandbox-messages', 'messages'],
-];
 
 /** Returns the channels of the sandbox. Priority and weight are the defaults. */
 export function sandboxChannels({

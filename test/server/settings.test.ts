@@ -208,6 +208,12 @@ channels:
       8,
       /two channels are named eu/,
     ],
+    [
+      'the name of a channel of the sandbox',
+      channel('').replace('name: eu', 'name: sandbox-eta'),
+      3,
+      /sandbox-eta is the name of a channel of the sandbox/,
+    ],
     ['a missing key file', channel('key_file: /none/key'), 7, /cannot read \/none\/key \(ENOENT\)/],
     ['a key file without a key', channel(`key_file: ${emptyFile}`), 7, /empty is empty/],
     [

@@ -3,6 +3,7 @@ import { readPage } from '../../http/read-page.ts';
 import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { invalid } from '../../lib/failure.ts';
+import { isSandboxChannel } from '../../settings/sandbox-names.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { success } from '../success.ts';
 
@@ -28,8 +29,8 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   reply.json(200, success({ items: entries.map(viewEntry), total }));
 };
 
-function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
+function viewEntry({ units, channel, ...entry }: FoundEntry): LogItem {
   // For models that are not billed by tokens, the number of their own units, rounded.
-  const prompt_tokens = unit === 'tokens' ? entry.prompt_tokens : Math.round(units);
-  return { ...entry, prompt_tokens };
+  const prompt_tokens = entry.unit === 'tokens' ? entry.prompt_tokens : Math.round(units);
+  return { ...entry, prompt_tokens, sandbox: isSandboxChannel(channel) };
 }

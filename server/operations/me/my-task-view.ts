@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { unixTime } from '../../providers/video-task.ts';
 import { calculatedCost, explainCharge } from '../../quota/charge-explanation.ts';
+import { isSandboxChannel } from '../../settings/sandbox-names.ts';
 import type { Charge } from '../../store/queries/charges.ts';
 import type { OwnTask } from '../../store/queries/own-tasks.ts';
 import { unixTimeOrNull } from '../admin/task-view.ts';
@@ -18,6 +19,7 @@ export function viewMyTask(task: OwnTask): Schemas['MyTask'] {
     operation: task.operation,
     format: task.format,
     model: task.model,
+    sandbox: isSandboxChannel(task.channel),
     state: task.state,
     progress: task.progress,
     error: code === null ? null : { code, message: message ?? '' },

@@ -84,6 +84,9 @@ describeOperation('searchLogs', {
         unit_price: 1,
         group_ratio: 1,
         refunded: 0,
+        unit: 'characters',
+        duration_ms: expect.any(Number),
+        sandbox: true,
       };
       for (const keyword of [
         name,

@@ -35,6 +35,7 @@ describeOperation('listMyTasks', {
         operation: 'createVideo',
         format: 'videos',
         model: 'eta-imagine-video',
+        sandbox: true,
         state: expect.stringMatching(/queued|in_progress/),
         progress: expect.any(Number),
         error: null,

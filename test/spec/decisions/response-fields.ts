@@ -133,7 +133,7 @@ export const responseFields: ResponseFields = {
   MyTaskListReply: 'data message success',
   'MyTaskListReply.data': 'has_more items last_id|null',
   MyTask:
-    'callback|null charged|null completed_at|null created_at error|null expected_units format id model operation progress refunded request_id reserved|null started_at|null state token_id token_name|null unit updated_at',
+    'callback|null charged|null completed_at|null created_at error|null expected_units format id model operation progress refunded request_id reserved|null sandbox started_at|null state token_id token_name|null unit updated_at',
   MyTaskReply: 'data message success',
   'MyTaskDetails/allOf/1': 'charge|null expires_at|null group_ratio request response timeline unit_price',
   MyUsageReply: 'data message success',
