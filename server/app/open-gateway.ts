@@ -29,6 +29,7 @@ import { effectivePrices } from '../settings/effective-prices.ts';
 import { LiveSettings, logWarnings } from '../settings/live-settings.ts';
 import { loadedPrices } from '../settings/loaded-prices.ts';
 import { sandboxChannels } from '../settings/sandbox-channels.ts';
+import { namedModels } from '../settings/served-models.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ChangeCause } from '../store/schema.ts';
 import { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
@@ -36,6 +37,7 @@ import { Tasks } from '../tasks/tasks.ts';
 import type { TaskTiming } from '../tasks/timing.ts';
 import type { Metric } from '../telemetry/exposition.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { addModelLabels } from '../telemetry/quota-metrics.ts';
 import { Container } from './container.ts';
 import { DeferredStart } from './deferred-start.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
@@ -154,6 +156,7 @@ async function startParts(
   const offered = { ...settings, prices: effectivePrices(settings) };
   const prices = new Prices(offered);
   const access = new ModelAccess(offered);
+  addModelLabels(namedModels(settings));
 
   const callbacks = container.add(
     'callbacks',
@@ -275,6 +278,7 @@ async function startParts(
     channels.apply(nextAccounts);
     const nextOffered = { ...next, prices: effectivePrices(next) };
     access.apply(nextOffered);
+    addModelLabels(namedModels(next));
     prices.apply(nextOffered);
     callbacks.apply(next.callbacks);
     retention.apply(next.keepBooksMs);

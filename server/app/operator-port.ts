@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SettingsError } from '../settings/settings-error.ts';
+import type { TextFormat } from '../telemetry/exposition.ts';
 
 export interface OperatorPort {
   /** Address without a trailing slash. */
@@ -10,15 +11,15 @@ export interface OperatorPort {
 }
 
 export interface OperatorResponses {
-  /** Returns the metrics in the OpenMetrics text format. */
-  metrics(): Promise<string>;
+  metrics(format: TextFormat): Promise<string>;
   /** Rejects with the reason when the gateway is not ready. */
   ready(): Promise<void>;
 }
 
-const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
-/** The older format of Prometheus. The metrics are valid in both. */
-const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
+const contentTypes: Readonly<Record<TextFormat, string>> = {
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+};
 
 const requestTimeoutMs = 10_000;
 
@@ -68,8 +69,8 @@ async function respond(
   }
   switch (request.url?.split('?', 1)[0]) {
     case '/metrics': {
-      const isOpenMetrics = request.headers.accept?.includes('application/openmetrics-text');
-      return send(200, isOpenMetrics === true ? openMetricsType : prometheusType, await metrics());
+      const format = acceptedFormat(request.headers.accept);
+      return send(200, contentTypes[format], await metrics(format));
     }
     case '/healthz':
       return json(200, { status: 'ok' });
@@ -82,6 +83,26 @@ async function respond(
     default:
       return json(404, { status: 'not found' });
   }
+}
+
+/**
+ * Returns the format that an `accept` header prefers. OpenMetrics only if it is named with version 1.0.0 or without a
+ * version, because everything reads the older format.
+ */
+export function acceptedFormat(accept = ''): TextFormat {
+  const qualities = { openmetrics: 0, prometheus: 0 };
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const valueOf = (name: string) =>
+      parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
+    const quality = Number(valueOf('q') ?? 1);
+    if (type === 'application/openmetrics-text' && (valueOf('version') ?? '1.0.0') === '1.0.0')
+      qualities.openmetrics = Math.max(qualities.openmetrics, quality);
+    if (type === 'text/plain') qualities.prometheus = Math.max(qualities.prometheus, quality);
+  }
+  return qualities.openmetrics > 0 && qualities.openmetrics >= qualities.prometheus
+    ? 'openmetrics'
+    : 'prometheus';
 }
 
 /** Returns why a readiness check fails. Undefined if it succeeds. */

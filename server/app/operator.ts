@@ -1,21 +1,26 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Gateway } from '../http/gateway.ts';
 import { requireReady } from '../http/readiness.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TraceSettings } from '../settings/traces.ts';
 import type { OpenWork } from '../store/queries/open-work.ts';
-import type { Metric } from '../telemetry/exposition.ts';
+import type { Metric, TextFormat } from '../telemetry/exposition.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import {
+  buildInfo,
   channelHealthy,
   configurationInfo,
   deliveryBacklog,
   deliveryLag,
+  lastReloadSuccessful,
   pollLag,
   tasksOpen,
 } from '../telemetry/metrics.ts';
 import { measureProcess } from '../telemetry/process-metrics.ts';
 import { SingleFlightCache } from '../telemetry/single-flight-cache.ts';
 import { type OperatorPort, openOperatorPort } from './operator-port.ts';
+
+const { version } = packageJson;
 
 /** Monitoring of a gateway: metrics, readiness and traces. */
 export interface Operator {
@@ -98,8 +103,9 @@ export async function openPort(
   address: { host: string; port: number },
   { collect, ready }: { collect: () => Promise<readonly Metric[]>; ready: () => Promise<void> },
 ): Promise<OperatorPort> {
-  const { openMetrics } = await import('../telemetry/exposition.ts');
-  const metrics = async () => openMetrics({ 'service.name': 'unigate' }, await collect());
+  const { metricsText } = await import('../telemetry/exposition.ts');
+  const resource = { 'service.name': 'unigate', 'service.version': version };
+  const metrics = async (format: TextFormat) => metricsText(format, resource, await collect());
   return openOperatorPort(address, { metrics, ready });
 }
 
@@ -123,9 +129,13 @@ function addGauges(gateway: Gateway): () => void {
     channelHealthy.addCallback(() =>
       channels.all.map(({ name, health }) => [health.isHealthy ? 1 : 0, { 'unigate.channel': name }]),
     ),
+    buildInfo.addCallback(() => [
+      [1, { 'service.version': version, 'process.runtime.version': process.versions.node }],
+    ]),
     configurationInfo.addCallback(() => [
       [1, { 'unigate.configuration.revision': gateway.settings.revision }],
     ]),
+    lastReloadSuccessful.addCallback(() => [[gateway.liveSettings.hasReloadFailed ? 0 : 1]]),
     tasksOpen.addCallback(() =>
       fromStore(({ tasks }) =>
         Object.entries(tasks).map(([state, count]) => [count, { 'unigate.task.state': state }] as const),

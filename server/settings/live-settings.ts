@@ -1,4 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts';
+import { reloads } from '../telemetry/metrics.ts';
 import { changesBetween, type SettingsChanges, withLiveSettings } from './changes.ts';
 import type { Settings } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
@@ -23,15 +24,29 @@ export function logWarnings(logger: Logger, warnings: Settings['warnings']): voi
 /** Records a reload before the settings take effect. If it fails, they do not. */
 type RecordReload = (changes: SettingsChanges, next: Settings) => Promise<void>;
 
+type ReloadResult = 'applied' | 'failed';
+
+function countReload(result: ReloadResult, count: 0 | 1): void {
+  reloads.add(count, { 'unigate.configuration.reload.result': result });
+}
+
 /** The current settings, which can be reloaded while the gateway runs. */
 export class LiveSettings {
   readonly #parts: LiveSettingsParts;
   #current: Settings;
   #lastReload: Promise<unknown> = Promise.resolve();
+  #hasReloadFailed = false;
 
   constructor(parts: LiveSettingsParts) {
     this.#parts = parts;
     this.#current = parts.started;
+    // Without a first value, `increase` would not count the first reload.
+    for (const result of ['applied', 'failed'] as const) countReload(result, 0);
+  }
+
+  /** Whether the last reload failed, so that the file differs from the active configuration. */
+  get hasReloadFailed(): boolean {
+    return this.#hasReloadFailed;
   }
 
   get current(): Settings {
@@ -45,7 +60,10 @@ export class LiveSettings {
    */
   reload(record: RecordReload = this.#parts.record): Promise<SettingsChanges> {
     const reload = this.#lastReload.then(() => this.#reload(record));
-    this.#lastReload = reload.catch(() => {});
+    this.#lastReload = reload.then(
+      () => this.#recordResult('applied'),
+      () => this.#recordResult('failed'),
+    );
     return reload;
   }
 
@@ -72,6 +90,11 @@ export class LiveSettings {
     if (needsRestart.length > 0)
       logger.warn({ needsRestart }, 'some changes take effect only after a restart');
     return changes;
+  }
+
+  #recordResult(result: ReloadResult): void {
+    this.#hasReloadFailed = result === 'failed';
+    countReload(result, 1);
   }
 
   #read(): Settings {

@@ -48,3 +48,18 @@ export function servesBeyondCatalogue(protocol: ChannelProtocol, pattern: string
   // The generic video routes take any model that a native channel names.
   return protocol === 'native' && catalogueModels(protocol, pattern).length === 0;
 }
+
+/** Returns the ids of models that channels or prices name, without patterns. */
+export function namedModels({
+  channels,
+  prices,
+}: {
+  channels: readonly { models: readonly { id: string }[] }[];
+  prices: Readonly<Record<string, number>>;
+}): string[] {
+  const ids = [
+    ...Object.keys(prices),
+    ...channels.flatMap(({ models: listed }) => listed.map(({ id }) => id)),
+  ];
+  return ids.filter((id) => !id.includes('*'));
+}

@@ -49,20 +49,28 @@ export function labelText(attributes: Attributes): string {
     .join(',');
 }
 
-/** Writes metrics as OpenMetrics 1.0. The exporter of the SDK writes an older format without units. */
-export function openMetrics(resource: Attributes, metrics: readonly Metric[]): string {
-  const lines = ['# TYPE target info', '# HELP target The measured process.'];
+/** A text format of metrics: OpenMetrics 1.0.0, or the format 0.0.4 of Prometheus. */
+export type TextFormat = 'openmetrics' | 'prometheus';
+
+/** Writes metrics as text. The exporter of the SDK writes only the older format. */
+export function metricsText(format: TextFormat, resource: Attributes, metrics: readonly Metric[]): string {
+  const isOpenMetrics = format === 'openmetrics';
+  const lines = isOpenMetrics
+    ? ['# TYPE target info', '# HELP target The measured process.']
+    : ['# HELP target_info The measured process.', '# TYPE target_info gauge'];
   lines.push(sample('target_info', labelText(resource), 1));
   for (const metric of metrics) {
-    const name = familyName(metric);
+    const family = familyName(metric);
+    const name = !isOpenMetrics && metric.kind === 'counter' ? `${family}_total` : family;
     const unitName = unitNames[metric.unit];
     lines.push(`# TYPE ${name} ${metric.kind}`);
-    if (unitName !== undefined) lines.push(`# UNIT ${name} ${unitName}`);
-    lines.push(`# HELP ${name} ${escape(metric.description)}`);
+    if (isOpenMetrics && unitName !== undefined) lines.push(`# UNIT ${name} ${unitName}`);
+    lines.push(`# HELP ${name} ${isOpenMetrics ? escape(metric.description) : metric.description}`);
     for (const [labels, values] of Object.entries(metric.points))
-      lines.push(...samplesOf(name, metric, labels, values));
+      lines.push(...samplesOf(family, metric, labels, values));
   }
-  return `${lines.join('\n')}\n# EOF\n`;
+  if (isOpenMetrics) lines.push('# EOF');
+  return `${lines.join('\n')}\n`;
 }
 
 function samplesOf(

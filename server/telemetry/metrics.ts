@@ -71,11 +71,32 @@ export const channelHealthy = new Gauge(
   { attributes: ['unigate.channel'], workerAggregation: 'min' },
 );
 
+export const buildInfo = new Gauge(
+  'unigate.build.info',
+  '{gateway}',
+  'Always 1. The labels are the versions of the gateway and of Node.js.',
+  { attributes: ['service.version', 'process.runtime.version'], workerAggregation: 'max' },
+);
+
 export const configurationInfo = new Gauge(
   'unigate.configuration.info',
   '{gateway}',
   'Always 1. The label is the revision of the active configuration.',
   { attributes: ['unigate.configuration.revision'], workerAggregation: 'max' },
+);
+
+export const reloads = new Counter(
+  'unigate.configuration.reload',
+  '{reload}',
+  'Reloads of the configuration, by result: applied or failed.',
+  { attributes: ['unigate.configuration.reload.result'] },
+);
+
+export const lastReloadSuccessful = new Gauge(
+  'unigate.configuration.last_reload.successful',
+  '{gateway}',
+  'Whether the last reload of the configuration was applied (1) or failed (0). 1 before the first reload.',
+  { workerAggregation: 'min' },
 );
 
 export const tasksOpen = new Gauge(
@@ -208,7 +229,7 @@ export const uptime = new Gauge('process.uptime', 's', 'Time since the process s
 
 function quota(end: string, description: string): Counter {
   const attributes = ['unigate.model'];
-  const models = 'Models outside the catalog are `other`.';
+  const models = 'Models that neither the catalog nor the configuration names are `other`.';
   return new Counter(`unigate.quota.${end}`, '{quota}', `${description} ${models}`, { attributes });
 }
 

@@ -3,10 +3,14 @@ import { models as catalogue } from '../../generated/catalogue.ts';
 import { quotaCharged, quotaDebt, quotaRefunded, quotaReserved } from './metrics.ts';
 
 const other: Attributes = { 'unigate.model': 'other' };
-const models: ReadonlyMap<string, Attributes> = new Map(
-  catalogue.map(({ id }) => [id, { 'unigate.model': id }]),
-);
-/** Clients can choose ids of models outside the catalog, so these share one label. */
+const models = new Map<string, Attributes>(catalogue.map(({ id }) => [id, { 'unigate.model': id }]));
+
+/** Gives models a label of their own, for the rest of the process. */
+export function addModelLabels(ids: Iterable<string>): void {
+  for (const id of ids) if (!models.has(id)) models.set(id, { 'unigate.model': id });
+}
+
+/** Patterns let clients choose ids of other models, so these share one label. */
 const attributesOf = (model: string) => models.get(model) ?? other;
 
 export function recordReservation(model: string, quota: number): void {

@@ -52,6 +52,9 @@ export async function startConfigured(
     get gateway() {
       return running.gateway;
     },
+    get operatorUrl() {
+      return running.operatorUrl;
+    },
     file,
     folder,
     log,

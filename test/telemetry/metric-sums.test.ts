@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { labelText, type Metric, openMetrics } from '../../server/telemetry/exposition.ts';
+import { labelText, type Metric, metricsText } from '../../server/telemetry/exposition.ts';
 import { MetricSums } from '../../server/telemetry/metric-sums.ts';
 import {
   channelHealthy,
@@ -43,7 +43,7 @@ test('counters and histograms are added by their attributes, in any order of the
     [quotaCharged.descriptor.name]: [[11], [100]],
     [storeDuration.descriptor.name]: [[1, 3, 3, 16]],
   });
-  expect(openMetrics({}, merged).split('\n')).toEqual(
+  expect(metricsText('openmetrics', {}, merged).split('\n')).toEqual(
     expect.arrayContaining([
       'db_client_operation_duration_seconds_bucket{a="1",le="1.0"} 1',
       'db_client_operation_duration_seconds_bucket{a="1",le="2.0"} 4',

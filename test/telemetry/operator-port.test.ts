@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request as rawRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acceptedFormat } from '../../server/app/operator-port.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { Scrape, scrape } from './scrape.ts';
+import { parseOlderFormat, type Scrape, scrape } from './scrape.ts';
 
+const packageFile = new URL('../../package.json', import.meta.url);
 const metrics = { host: '127.0.0.1', port: 0 };
 
 let target: TestGateway;
@@ -21,7 +24,16 @@ describe('the operator port', () => {
     expect(families.get('process_uptime_seconds')?.unit).toBe('seconds');
     const older = await request('/metrics', { headers: { accept: 'text/plain' } });
     expect(older.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(new Scrape(await older.text()).families.get('process_uptime_seconds')?.type).toBe('gauge');
+    const text = await older.text();
+    expect(text).not.toMatch(/^# (UNIT|EOF)/m);
+    const types = parseOlderFormat(text);
+    const counter = 'process_cpu_time_seconds_total';
+    expect(['target_info', 'process_uptime_seconds', counter].map((name) => types.get(name))).toEqual([
+      'gauge',
+      'gauge',
+      'counter',
+    ]);
+    expect(new Set(types.keys()).size).toBe(families.size);
   });
 
   test('serves the older text format without an accept header', async () => {
@@ -29,6 +41,40 @@ describe('the operator port', () => {
       rawRequest(`${target.operatorUrl}/metrics`, resolve).on('error', reject).end();
     });
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  });
+
+  test('serves the format that the accept header prefers', () => {
+    const openMetrics = 'application/openmetrics-text';
+    const accepted: [accept: string | undefined, format: string][] = [
+      [undefined, 'prometheus'],
+      ['*/*', 'prometheus'],
+      [openMetrics, 'openmetrics'],
+      [
+        `${openMetrics};version=1.0.0;q=0.5,${openMetrics};version=0.0.1;q=0.4,text/plain;q=0.2`,
+        'openmetrics',
+      ],
+      [`${openMetrics}; version=1.0.0; charset=utf-8, text/plain; version=0.0.4`, 'openmetrics'],
+      [`text/plain;q=0.9, ${openMetrics};q=0.1`, 'prometheus'],
+      [`${openMetrics};version=0.0.1`, 'prometheus'],
+      [`${openMetrics};q=0`, 'prometheus'],
+      [`${openMetrics};q=x`, 'prometheus'],
+    ];
+    for (const [accept, format] of accepted)
+      expect([accept, acceptedFormat(accept)]).toEqual([accept, format]);
+  });
+
+  test('reports the version of the gateway and of Node.js', async () => {
+    const read = await scrape(target.operatorUrl);
+    const [build] = read.values('unigate_build_info');
+    const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+    expect(build).toMatchObject({
+      value: 1,
+      labels: { service_version: version, process_runtime_version: process.versions.node },
+    });
+    expect(read.values('target_info')[0]?.labels).toEqual({
+      service_name: 'unigate',
+      service_version: version,
+    });
   });
 
   test('accepts only GET and HEAD', async () => {

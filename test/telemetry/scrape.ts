@@ -29,8 +29,6 @@ export class Scrape {
   /** @throws AssertionError on the first line that breaks a rule. */
   constructor(text: string) {
     assert(text.endsWith('\n# EOF\n'), 'the text must end with # EOF');
-    // Parsers of the older text format must accept it too.
-    parseTextFormat(text);
     this.families = familiesOf(text.slice(0, -'# EOF\n'.length));
     for (const family of this.families.values()) checkFamily(family);
   }
@@ -58,6 +56,11 @@ export async function scrape(operatorUrl: string | undefined): Promise<Scrape> {
     'application/openmetrics-text; version=1.0.0; charset=utf-8',
   );
   return new Scrape(await reply.text());
+}
+
+/** Parses metrics in the older text format. @throws an error on the first line that breaks a rule. */
+export function parseOlderFormat(text: string): Map<string, string> {
+  return new Map(parseTextFormat(text).map(({ name, type }) => [name, type.toLowerCase()]));
 }
 
 function familiesOf(text: string): Map<string, Family> {
