@@ -1,20 +1,24 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import { MyLog } from './my-log.ts';
 import { MyTasks } from './my-tasks.ts';
 
 type Schemas = components['schemas'];
 export type MeReply = Schemas['Me'];
+export type MyPrices = Schemas['MyPriceListReply']['data'];
 export type Usage = Schemas['MyUsageReply']['data'];
 export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
-/** The key of the client, its tasks and its usage. */
+/** The key of the client, its tasks, log, prices and usage. */
 export class Me {
   readonly tasks: MyTasks;
+  readonly log: MyLog;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
     this.#caller = caller;
     this.tasks = new MyTasks(caller);
+    this.log = new MyLog(caller);
   }
 
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */
@@ -25,5 +29,10 @@ export class Me {
   /** Returns requests, errors, latency and quota by hour, model and so on. `GET /api/me/usage` */
   async usage(query: UsageQuery = {}, options: CallOptions = {}): Promise<Usage> {
     return (await this.#caller.call('getMyUsage', { ...options, params: { query } })).data;
+  }
+
+  /** Returns the models of the key with their prices. `GET /api/me/prices` */
+  async prices(options: CallOptions = {}): Promise<MyPrices> {
+    return (await this.#caller.call('listMyPrices', options)).data;
   }
 }

@@ -1378,6 +1378,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the prices of the caller's models.
+         * @description Returns the models that the key may use and a channel serves, by id, with their price for the group of the key. The price of a unit is `unit_price` times `group_ratio`. A call keeps the price of its start.
+         */
+        get: operations["listMyPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or export the caller's log.
+         * @description Returns ended calls and tasks, newest first, one page as JSON or all of them as CSV. A key with limits gets its own
+         *     entries and those of the keys created with it, directly or indirectly. Other keys get those of all keys of the user.
+         *     The gateway stores entries for the time that the operator sets, 90 days by default.
+         *
+         *     **CSV** (`text/csv`, RFC 4180): a header and the fields of MyLogEntry in the same order. The gateway streams all
+         *     matching entries after `after`, whatever their number, and `page_size` has no effect. The file is complete if and
+         *     only if the HTTP message ends correctly. Continue an incomplete file with `after` and the `id` of its last complete
+         *     line. Strings are quoted and protected against formulas as in `GET /api/admin/logs/export`.
+         */
+        get: operations["listMyLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -7302,7 +7349,7 @@ export interface components {
             hour?: number;
             /**
              * Format: int64
-             * @description Start of the day (UTC). Unix time in seconds.
+             * @description Start of the day in `time_zone`. Unix time in seconds.
              */
             day?: number;
             /** @description Requested model. */
@@ -7345,6 +7392,154 @@ export interface components {
                 /** @description The groups, sorted by their dimensions. */
                 items: components["schemas"]["UsageGroup"][];
                 sum: components["schemas"]["Figures"];
+            };
+        };
+        /**
+         * MyPrice
+         * @description Price of a model for the group of the caller's key.
+         */
+        MyPrice: {
+            /** @description Id of the model. */
+            model: string;
+            /**
+             * @description Unit of usage.
+             * @enum {string}
+             */
+            unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
+            /**
+             * @description Price of one unit in quota, before the ratio of the group.
+             * @example 2
+             */
+            unit_price: number;
+            /**
+             * @description Price of one unit in quota for the caller: `unit_price` times the ratio of the group.
+             * @example 1
+             */
+            price: number;
+        };
+        /**
+         * MyPriceListReply
+         * @description Prices for the caller's key.
+         */
+        MyPriceListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The prices. */
+            data: {
+                group: components["schemas"]["MeGroup"];
+                /** @description The models, sorted by id. */
+                items: components["schemas"]["MyPrice"][];
+            };
+        };
+        /**
+         * MyLogEntry
+         * @description An ended call or task with its cost.
+         */
+        MyLogEntry: {
+            /**
+             * Format: int64
+             * @description Id of the entry. Later entries have larger ids.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Time of the end. Unix time in seconds.
+             */
+            created_at: number;
+            /** @description Id of the request. */
+            request_id: string;
+            /** @description Id of the task. Null for a call. */
+            task_id: string | null;
+            /**
+             * Format: int64
+             * @description Id of the key.
+             */
+            token_id: number;
+            /** @description Name of the key at the end of the request. */
+            token_name: string;
+            /** @description Requested model. */
+            model_name: string;
+            /**
+             * @description The operation.
+             * @example createSpeech
+             */
+            operation: string;
+            /** @description HTTP status of the response. A failed task keeps the status of its creation. */
+            status: number;
+            /**
+             * @description Final state of the call or task.
+             * @enum {string}
+             */
+            state: "completed" | "failed" | "canceled";
+            /** @description Error code. Null without an error. */
+            error_code: string | null;
+            /** @description Unit of the model, for example characters, tokens or seconds. */
+            unit: string;
+            /** @description Number of units. Seconds can be fractional. */
+            units: number;
+            /**
+             * Format: int64
+             * @description Number of input tokens of a model that is metered in tokens.
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description Number of output tokens of a model that is metered in tokens.
+             */
+            completion_tokens: number;
+            /** @description Quota per unit, before the ratio of the group. */
+            unit_price: number;
+            /** @description Price multiplier of the group. */
+            group_ratio: number;
+            /**
+             * Format: int64
+             * @description Charged quota, in quota units.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Cost that the quota did not cover, in quota units.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Refunded quota. `quota` remains the charged amount.
+             */
+            refunded: number;
+            /**
+             * Format: int64
+             * @description Time from the request to its end, for a task to its final state. Milliseconds.
+             */
+            duration_ms: number;
+        };
+        /**
+         * MyLogReply
+         * @description A page of the caller's log.
+         */
+        MyLogReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The entries, newest first. */
+                items: components["schemas"]["MyLogEntry"][];
+                /**
+                 * Format: int64
+                 * @description Id of the last entry of this page, to send as `after`. Null if the page is empty.
+                 */
+                last_id: number | null;
+                /** @description True if another page follows. */
+                has_more: boolean;
             };
         };
         /**
@@ -8861,7 +9056,7 @@ export interface components {
             hour?: number;
             /**
              * Format: int64
-             * @description Start of the day (UTC). Unix time in seconds.
+             * @description Start of the day in `time_zone`. Unix time in seconds.
              */
             day?: number;
             /** @description Requested model. */
@@ -9644,6 +9839,8 @@ export interface components {
         Until: number;
         /** @description Public id of a task of any format. */
         MyTaskId: string;
+        /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
+        TimeZone: string;
         /** @description Returns only items created with the key with this id. */
         OfToken: number;
         /** @description Returns only requests for the model with this id. */
@@ -12408,6 +12605,8 @@ export interface operations {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
                 by?: ("hour" | "day" | "model" | "operation" | "key")[];
+                /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
+                time_zone?: components["parameters"]["TimeZone"];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
                 /** @description End of the range, exclusive. Unix time in seconds. */
@@ -12433,6 +12632,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MyUsageReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listMyPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models with their prices. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyPriceListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listMyLog: {
+        parameters: {
+            query?: {
+                /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, otherwise JSON. */
+                format?: "json" | "csv";
+                /** @description Id of the last entry of the previous page (`last_id`). Returns only older entries. */
+                after?: number;
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+                /** @description Start of the range, inclusive. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description End of the range, exclusive. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Returns only items created with the key with this id. */
+                token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only requests for the model with this id. */
+                model?: components["parameters"]["OfModel"];
+                /** @description Returns only calls and tasks with this final state. */
+                state?: "completed" | "failed" | "canceled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries, or all of them as CSV. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description File name, only with CSV. */
+                    "content-disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MyLogReply"];
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["ManagementBadRequest"];
@@ -13622,6 +13892,8 @@ export interface operations {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
                 by?: ("hour" | "day" | "model" | "channel" | "operation" | "user" | "key")[];
+                /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
+                time_zone?: components["parameters"]["TimeZone"];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
                 /** @description End of the range, exclusive. Unix time in seconds. */

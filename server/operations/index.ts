@@ -38,6 +38,8 @@ export { searchLogs } from './logs/searchLogs.ts';
 export { getMe } from './me/getMe.ts';
 export { getMyTask } from './me/getMyTask.ts';
 export { getMyUsage } from './me/getMyUsage.ts';
+export { listMyLog } from './me/listMyLog.ts';
+export { listMyPrices } from './me/listMyPrices.ts';
 export { listMyTasks } from './me/listMyTasks.ts';
 export { countMessageTokens } from './messages/countMessageTokens.ts';
 export { createMessage } from './messages/createMessage.ts';

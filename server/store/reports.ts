@@ -5,6 +5,7 @@ import { countGroups } from './queries/group-counts.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
 import { searchLog } from './queries/log-search.ts';
 import { countOpenWork } from './queries/open-work.ts';
+import { listOwnLog, ownLogLines } from './queries/own-log.ts';
 import { listOwnTasks } from './queries/own-tasks.ts';
 import { readTaskHistory } from './queries/task-history.ts';
 import { searchTasks } from './queries/task-search.ts';
@@ -16,6 +17,8 @@ import { inSnapshot } from './snapshot.ts';
 /** Queries that can take long. On SQLite they run in worker threads, so their arguments and results are plain data. */
 const reports = {
   searchLog,
+  listOwnLog,
+  ownLogLines,
   searchTasks,
   listOwnTasks,
   readTaskHistory: (db: Db, args: Parameters<typeof readTaskHistory>[1]) =>
@@ -43,7 +46,8 @@ export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
 export function laneOf(name: ReportName): ReportLane {
   if (name === 'auditLedger') return 'audits';
   if (name === 'showFigures' || name === 'countOpenWork') return 'figures';
-  return name === 'exportRange' || name === 'exportPage' ? 'exports' : 'searches';
+  const isExport = name === 'exportRange' || name === 'exportPage' || name === 'ownLogLines';
+  return isExport ? 'exports' : 'searches';
 }
 
 /** Runs a report whose arguments were checked by the caller of the store. */

@@ -20,6 +20,8 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'searchLogs',
   'getMe',
   'getMyUsage',
+  'listMyLog',
+  'listMyPrices',
   'createUser',
   'listUsers',
   'updateUser',

@@ -104,6 +104,15 @@ describe.each(engines)('on %s, a key', (engine) => {
       const { status } = await send('GET', `/api/me/tasks/${tasks.get(other)}`, name);
       expect(status, other).toBe(visible[name].includes(other) ? 200 : 404);
     }
+    const log = await send<{ data: { items: { token_id: number }[] } }>('GET', '/api/me/log', name);
+    expect(new Set(log.body.data.items.map(({ token_id }) => nameOf(token_id)))).toEqual(
+      new Set(visible[name]),
+    );
+    const csv = await fetch(`${target.url}/api/me/log?format=csv`, {
+      headers: { authorization: `Bearer ${keyOf(name).key}` },
+    });
+    const [, ...lines] = (await csv.text()).trim().split('\r\n');
+    expect(new Set(lines.map((line) => nameOf(Number(line.split(',')[4]))))).toEqual(new Set(visible[name]));
     const usage = await send<{ data: { items: { token_id: number; requests: number }[] } }>(
       'GET',
       '/api/me/usage?by=key&operation=createSpeech',

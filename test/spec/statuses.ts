@@ -78,6 +78,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listMyTasks: managed,
   getMyTask: storedObject,
   getMyUsage: managed,
+  listMyLog: managed,
+  listMyPrices: [200, 401, 429, 500, 503],
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
@@ -140,6 +142,7 @@ export const headers = {
       416: ['content-range'],
     },
     exportLogs: { 200: ['content-disposition'] },
+    listMyLog: { 200: ['content-disposition'] },
     getHomePage: { 200: ['content-security-policy'] },
     getDocs: { 200: ['content-security-policy'] },
     getDocsFile: { 200: ['cache-control', 'content-security-policy'] },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { TimeZone } from '../../server/lib/time-zone.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { RollUp } from '../../server/quota/maintenance.ts';
 import {
@@ -324,6 +325,42 @@ describe.each(engines)('the figures on %s', (engine) => {
       { figures: { refunded: 4 } },
     ]);
     expect((await show({ ...within, userId: token.userId + 1 })).groups).toEqual([]);
+  });
+
+  test('count an hour in the day of a time zone in which it begins', async () => {
+    const [winter, summer, winterAgain] = ['2026-03-28', '2026-03-29', '2026-10-25'].map(
+      (date) => Date.parse(date) / 1_000,
+    ) as [number, number, number];
+    const [entry] =
+      fc.sample(
+        entries.filter((rows) => rows.length > 0),
+        1,
+      )[0] ?? [];
+    if (entry === undefined) throw new Error('there is no entry');
+    const times = [
+      winter + 22.5 * hour,
+      winter + 23 * hour,
+      summer + 21.9 * hour,
+      summer + 22 * hour,
+      winterAgain - 2.5 * hour,
+      winterAgain + 22.9 * hour,
+      winterAgain + 23 * hour,
+    ];
+    await write(times.map((created_at) => ({ ...entry, created_at })));
+    const until = winterAgain + 48 * hour;
+    const offsets = new TimeZone('Europe/Berlin').offsetsIn(winter, until);
+    const { groups } = await show({ by: ['day'], since: winter, until, offsets });
+    const days = new Map<unknown, number>();
+    for (const { group, figures } of groups) days.set(group[0], (days.get(group[0]) ?? 0) + figures.requests);
+    const day = 24 * hour;
+    expect([...days].sort(([left], [right]) => Number(left) - Number(right))).toEqual([
+      [winter, 1],
+      [summer, 2],
+      [summer + day, 1],
+      [winterAgain - day, 1],
+      [winterAgain, 1],
+      [winterAgain + day, 1],
+    ]);
   });
 
   test('report when there are too many groups', async () => {

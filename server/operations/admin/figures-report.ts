@@ -2,6 +2,7 @@ import type { components } from '../../../generated/http.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { runReport } from '../../http/run-report.ts';
 import { invalid } from '../../lib/failure.ts';
+import { isTimeZone, TimeZone } from '../../lib/time-zone.ts';
 import {
   addFigures,
   atMost,
@@ -29,15 +30,35 @@ export async function reportFigures(
   const by = [...new Set([query.by ?? []].flat())];
   const until = wholeHours(query.until ?? gateway.clock() / 1_000, Math.ceil);
   const since = wholeHours(query.since ?? until - day, Math.floor);
-  const { groups, more } = await runReport(request, 'showFigures', { by, since, until, ...filter });
+  const zone = timeZoneOf(query.time_zone);
+  const offsets = zone && offsetsOf(zone, { since, until, now: gateway.clock() / 1_000 });
+  const { groups, more } = await runReport(request, 'showFigures', { by, since, until, offsets, ...filter });
   if (more)
     throw invalid('by', `the result has more than ${mostGroups} groups; name fewer fields, or less time.`);
   const sum = groups.reduce((all, { figures }) => addFigures(all, figures), noFigures);
   const items = groups.map(({ group, figures }) => {
-    const fields = by.map((field, index) => [fieldNames[field] ?? field, group[index]]);
+    const fields = by.map((field, index) => {
+      const value = group[index];
+      return [fieldNames[field] ?? field, field === 'day' && zone ? zone.startOfDay(Number(value)) : value];
+    });
     return { ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>), ...viewFigures(figures) };
   });
   return { since, until, items, sum: viewFigures(sum) };
+}
+
+function timeZoneOf(name: string | undefined): TimeZone | undefined {
+  if (name === undefined || name === 'UTC') return undefined;
+  if (!isTimeZone(name)) throw invalid('time_zone', 'must be an IANA time zone, such as Europe/Berlin.');
+  return new TimeZone(name);
+}
+
+/** Start of 2020, before the first entry of any log. */
+const firstEntry = 1_577_836_800;
+
+/** Returns the offsets of the part of a range that can have entries. */
+function offsetsOf(zone: TimeZone, { since, until, now }: { since: number; until: number; now: number }) {
+  const from = Math.max(since, firstEntry);
+  return zone.offsetsIn(from, Math.max(from, Math.min(until, wholeHours(now, Math.ceil) + day)));
 }
 
 const wholeHours = (seconds: number, round: (hours: number) => number) => round(seconds / hour) * hour;

@@ -29,7 +29,9 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   reply.json(200, success({ items: entries.map(viewEntry), total }));
 };
 
-function viewEntry({ units, channel, ...entry }: FoundEntry): LogItem {
+function viewEntry(found: FoundEntry): LogItem {
+  const { units, channel, token_id: _token, operation: _operation, ...others } = found;
+  const { status: _status, error_code: _code, ...entry } = others;
   // For models that are not billed by tokens, the number of their own units, rounded.
   const prompt_tokens = entry.unit === 'tokens' ? entry.prompt_tokens : Math.round(units);
   return { ...entry, prompt_tokens, sandbox: isSandboxChannel(channel) };

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import type { OffsetChange } from '../../lib/time-zone.ts';
 import type { LogEnd } from '../commands/figures.ts';
 import { dayOf, onDays } from '../log-days.ts';
 import {
@@ -31,6 +32,8 @@ export interface FiguresQuery {
   model?: string | undefined;
   channel?: string | undefined;
   operation?: string | undefined;
+  /** Offsets from UTC by which hours belong to days, in seconds, each from a time on. Default: UTC. */
+  offsets?: readonly OffsetChange[] | undefined;
 }
 
 export type Figures = Record<Exclude<FigureSum, 'units'>, number> & {
@@ -60,6 +63,17 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   key: 'token_id',
 };
 
+/** The local date of an hour at 0:00, as if it were UTC. An hour belongs to the day in which it begins. */
+function dayIn(offsets: readonly OffsetChange[]): string {
+  const [first, ...changes] = offsets;
+  const offset = changes.reduce(
+    (before, { from, offset: after }) => `case when hour < ${from} then ${before} else ${after} end`,
+    String(first?.offset ?? 0),
+  );
+  const local = `(hour + ${offset})`;
+  return `${local} - ${local} % 86400`;
+}
+
 type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
   Record<string, string | number> & { unit: string };
 
@@ -68,7 +82,8 @@ export async function showFigures(
   db: Db,
   query: FiguresQuery,
 ): Promise<{ groups: FigureGroup[]; more: boolean }> {
-  const { by, since, until, userId, tokenId, family, model, channel, operation } = query;
+  const { by, since, until, userId, tokenId, family, model, channel, operation, offsets } = query;
+  const columns = { ...groupColumns, ...(offsets !== undefined && { day: dayIn(offsets) }) };
   const conditions = equalities({
     user_id: userId,
     token_id: tokenId,
@@ -82,9 +97,7 @@ export async function showFigures(
   const known = await readMark(db);
   const days = onDays(db, dayOf(since * 1000), dayOf(until * 1000 - 1));
   const names = by.map((_, index) => `group_${index}`);
-  const keys = sql.raw(
-    ['unit', ...by.map((one, index) => `${groupColumns[one]} as ${names[index]}`)].join(', '),
-  );
+  const keys = sql.raw(['unit', ...by.map((one, index) => `${columns[one]} as ${names[index]}`)].join(', '));
   const groups = sql.raw(['unit', ...names].join(', '));
   const order = sql.raw([...names, 'unit'].join(', '));
   const { rows } = await sql<Row>`

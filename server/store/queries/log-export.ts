@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { columnNames } from '../columns.ts';
+import { control, csvLine } from '../csv.ts';
 import { dayOf, onDays } from '../log-days.ts';
 import { isError } from '../log-figures.ts';
 import type { Db, RequestLogTable } from '../schema.ts';
@@ -90,7 +91,7 @@ export async function exportPage(
     .orderBy('id')
     .limit(pageSize)
     .execute();
-  const line = format === 'csv' ? csvLine : jsonLine;
+  const line = format === 'csv' ? entryLine : jsonLine;
   const refunds = await refundsOf(db, found);
   return {
     text: found.map((entry) => line(exportedEntry(entry, refunds.get(entry.request_id) ?? 0))).join(''),
@@ -113,20 +114,7 @@ function conditions(db: Db, filter: ExportFilter): RawBuilder<SqlBool>[] {
 
 export const csvHeader = `${fields.join(',')}\r\n`;
 
-const csvLine = (entry: ExportedEntry) => `${fields.map((name) => csvField(entry[name])).join(',')}\r\n`;
-
-/** Texts that a spreadsheet treats as a formula, and texts that start like an escaped one. */
-const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
-
-/** Characters that a terminal or an editor interprets instead of displaying them. */
-const control = /\p{Cc}|\p{Bidi_Control}/gu;
-
-/** Formats a field as in RFC 4180. Texts are quoted, formulas get an apostrophe, and U+FFFD replaces control characters. */
-function csvField(value: string | number | null): string {
-  if (typeof value !== 'string') return value === null ? '' : String(value);
-  const shown = value.replaceAll(control, '\uFFFD');
-  return `"${formula.test(value) ? "'" : ''}${shown.replaceAll('"', '""')}"`;
-}
+const entryLine = (entry: ExportedEntry) => csvLine(fields.map((name) => entry[name]));
 
 /** Formats a line of JSON, with escaped control characters. */
 function jsonLine(entry: ExportedEntry): string {

@@ -58,6 +58,8 @@ export const management: Invariants<
   | 'searchTasks'
   | 'showFigures'
   | 'getMyUsage'
+  | 'listMyLog'
+  | 'listMyPrices'
   | 'explainCharge'
   | 'refundCall'
 > = {
@@ -137,6 +139,13 @@ export const management: Invariants<
   ],
   showFigures: [sum('data', 'sum.requests', 'items[].requests'), sum('data', 'sum.quota', 'items[].quota')],
   getMyUsage: [sum('data', 'sum.requests', 'items[].requests'), sum('data', 'sum.quota', 'items[].quota')],
+  listMyLog: [
+    ordered('data.items[].id', 'descending'),
+    unique('data.items[].id'),
+    past('data.items[].created_at', 's'),
+    each('data.items[]', [atMost('', 'refunded', 'quota')]),
+  ],
+  listMyPrices: [ordered('data.items[].model', 'ascending'), unique('data.items[].model')],
   explainCharge: [past('data.entry.created_at', 's'), equal('data', 'calculated', 'entry.quota')],
   refundCall: [justNow('data.created_at', 's'), atMost('data', 'amount', 'charged')],
 };

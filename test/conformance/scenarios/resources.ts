@@ -330,6 +330,16 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
     { name: '200 a list', status: 200 },
     { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
   ],
+  listMyLog: (): Scenario[] => [
+    { name: '200 a list', status: 200, mediaType: 'application/json' },
+    { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
+    {
+      name: '200 CSV',
+      status: 200,
+      mediaType: 'text/csv',
+      variation: { query: { since: Math.floor(Date.now() / 1000) - 1, format: 'csv' } },
+    },
+  ],
   getMyTask: ({ fixtures }) => [
     {
       name: '200 a finished task',

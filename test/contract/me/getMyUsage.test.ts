@@ -14,6 +14,7 @@ describeOperation('getMyUsage', {
     'a grouping of the operator': { query: { by: 'channel' }, field: 'by.0' },
     'three groupings': { query: { by: ['hour', 'model', 'key'] }, field: 'by', limit: 2 },
     'a time that is not a number': { query: { since: 'yesterday' }, field: 'since' },
+    'an unknown time zone': { query: { time_zone: 'Europe/Nowhere' }, field: 'time_zone' },
     'a key id of 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
   },
   gatewayTests(call) {
@@ -50,6 +51,28 @@ describeOperation('getMyUsage', {
       // A key with limits sees only its own calls.
       expect((await usage(second.key)).sum.requests).toBe(2);
       expect((await usage(second.key, { token_id: first.id })).sum.requests).toBe(0);
+    });
+
+    test('returns the days of a time zone', async () => {
+      const user = await newUser(target);
+      const { key } = await newToken(target, user.id, { unlimited_quota: true });
+      const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
+      expect((await exchange({ ...target, key }, documented('createSpeech'), { body })).status).toBe(200);
+      for (const [zone, offset] of [
+        ['UTC', 0],
+        ['Asia/Tokyo', 9],
+        ['Pacific/Honolulu', -10],
+      ] as const) {
+        const headers = { authorization: `Bearer ${key}` };
+        const query = { by: 'day', time_zone: zone };
+        const { items } = dataOf<Usage>(await call({ headers, query }));
+        expect(items).toMatchObject([{ requests: 1 }]);
+        const day = items[0]?.day ?? 0;
+        expect((day + offset * 3600) % 86_400, zone).toBe(0);
+        const age = Date.now() / 1000 - day;
+        expect(age, zone).toBeGreaterThan(0);
+        expect(age, zone).toBeLessThan(86_400 + 3_600);
+      }
     });
 
     test('returns whole hours with their bounds', async () => {

@@ -130,6 +130,13 @@ export const responseFields: ResponseFields = {
   MeLimits: 'expired_time requests_per_minute sockets',
   MeUser: 'group id keys|null name remain_quota|null used_quota|null',
   MeGroup: 'name ratio|null',
+  MyPriceListReply: 'data message success',
+  'MyPriceListReply.data': 'group items',
+  MyPrice: 'model price unit unit_price',
+  MyLogReply: 'data message success',
+  'MyLogReply.data': 'has_more items last_id|null',
+  MyLogEntry:
+    'completion_tokens created_at debt duration_ms error_code|null group_ratio id model_name operation prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price units',
   MyTaskListReply: 'data message success',
   'MyTaskListReply.data': 'has_more items last_id|null',
   MyTask:

@@ -45,6 +45,8 @@ export const tasks: Limits = {
   'TaskCallback.reports': { enum: states },
   'TaskCallback.state': { enum: outcomes },
   'ExportedEntry.state': { enum: ['completed', 'failed', 'canceled'] },
+  'MyLogEntry.state': { enum: ['completed', 'failed', 'canceled'] },
+  'MyPrice.unit': { enum: ['characters', 'tokens', 'actions', 'seconds', 'tracks'] },
   'LogItem.state': { enum: ['completed', 'failed', 'canceled'] },
   'RefundCallRequest.amount': { maximum: 9007199254740991, minimum: 1 },
   'RefundCallRequest.reason': reason,
