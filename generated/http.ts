@@ -8246,6 +8246,21 @@ export interface components {
             };
         };
         /**
+         * ChannelLimit
+         * @description A limit of a channel and its current use.
+         */
+        ChannelLimit: {
+            /**
+             * @description Name of the limit in the configuration.
+             * @enum {string}
+             */
+            limit: "requests_per_minute" | "concurrent_calls" | "concurrent_tasks" | "spend_per_day";
+            /** @description The limit. */
+            max: number;
+            /** @description Requests of the last minute that have not been replaced by new allowance, calls in progress on the responding gateway, unfinished tasks at the provider, or quota spent today (UTC). */
+            used: number;
+        };
+        /**
          * ChannelFailure
          * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, or no free connection in time. The first five affect the health of the channel.
          * @enum {string}
@@ -8352,6 +8367,8 @@ export interface components {
                  */
                 at: number;
             } | null;
+            /** @description The limits of the channel in the configuration, which all gateways of a database share. Empty if it has none. */
+            limits: components["schemas"]["ChannelLimit"][];
             figures: components["schemas"]["ChannelFigures"];
         };
         /**

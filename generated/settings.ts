@@ -76,6 +76,15 @@ export interface components {
                 relay_media?: boolean;
                 /** @description False: the trace context of a call is not sent to the provider. */
                 trace_context?: boolean;
+                /** @description Limits of the account. All gateways of a database share them. */
+                limits?: {
+                    /** @description Calls, new tasks and sockets in a minute. Polls do not count. */
+                    requests_per_minute?: number;
+                    /** @description Calls and sockets at a time. */
+                    concurrent_calls?: number;
+                    /** @description Quota that calls and tasks cost in a day of UTC, at the customers' prices. */
+                    spend_per_day?: number;
+                };
             }[];
             /** @description Connections to PostgreSQL. */
             database?: {

@@ -1,16 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ChannelStates } from '../channels/channel-states.ts';
 import { Channels } from '../channels/channels.ts';
+import { ChannelSpending } from '../channels/spending.ts';
 import { clientBaseUrl } from '../http/base-url.ts';
 import { BodyParser } from '../http/body-parser.ts';
 import type { Gateway, WorkerPlace } from '../http/gateway.ts';
 import { clientAddress } from '../keys/addresses.ts';
 import { ensureKey } from '../keys/bootstrap-key.ts';
+import { ConcurrencyCounters } from '../keys/concurrency-counters.ts';
 import { KeyCache } from '../keys/key-cache.ts';
 import { KeyWatcher } from '../keys/key-watcher.ts';
 import { RateLimiter } from '../keys/rate-limiter.ts';
+import { RequestBuckets } from '../keys/request-buckets.ts';
+import { SharedConcurrency } from '../keys/shared-concurrency.ts';
 import { SharedRequests } from '../keys/shared-requests.ts';
-import { SharedSockets } from '../keys/shared-sockets.ts';
 import { SocketLimiter } from '../keys/socket-limiter.ts';
 import { DetachedCalls } from '../lib/detached-calls.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
@@ -150,7 +153,25 @@ async function startParts(
     defaultBaseUrl: () => baseUrl,
     clock,
   });
-  const channels = container.add('channels', new Channels(accounts, timers.monotonic, undefined, files));
+  // The embedded store has only one gateway.
+  const isShared = store.engine !== 'sqlite';
+  const sharedRequests = isShared ? new SharedRequests({ store, timers, logger }) : undefined;
+  const sharedConcurrency = isShared
+    ? new SharedConcurrency({ store, gateway: id, timers, logger })
+    : undefined;
+  for (const shared of [sharedRequests, sharedConcurrency])
+    if (shared !== undefined) await container.start('shared limits', shared);
+  const spending = new ChannelSpending(common);
+  const limiterParts = {
+    requests: new RequestBuckets({ timers, shared: sharedRequests }),
+    calls: new ConcurrencyCounters(sharedConcurrency),
+    spending,
+  };
+  const channels = container.add(
+    'channels',
+    new Channels(accounts, timers.monotonic, undefined, files, limiterParts),
+  );
+  await container.start('spending of channels', spending);
   const channelStates = new ChannelStates({ store, channels, timers, logger });
   await container.start('channel states', channelStates);
   const offered = { ...settings, prices: effectivePrices(settings) };
@@ -194,13 +215,6 @@ async function startParts(
     logger,
   });
   const limits = () => liveSettings.current.limits;
-  // The embedded store has only one gateway.
-  const isShared = store.engine !== 'sqlite';
-  const sharedRequests = isShared ? new SharedRequests({ store, timers, logger }) : undefined;
-  const sharedSockets = isShared ? new SharedSockets({ store, gateway: id, timers, logger }) : undefined;
-  for (const shared of [sharedRequests, sharedSockets])
-    if (shared !== undefined) await container.start('shared limits', shared);
-
   let { maintenance } = settings;
   const detachedCalls = new DetachedCalls(timers);
   const gateway: Gateway = {
@@ -233,7 +247,7 @@ async function startParts(
     },
     verificationChecks: new Map(),
     rateLimiter: new RateLimiter({ limits, timers, shared: sharedRequests }),
-    socketLimiter: new SocketLimiter({ limits, shared: sharedSockets }),
+    socketLimiter: new SocketLimiter({ limits, shared: sharedConcurrency }),
     logger,
     clock,
     timers,

@@ -1,14 +1,18 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { limitNames } from '../channels/limits.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { requireReady } from '../http/readiness.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { ChannelLimits, Settings } from '../settings/settings.ts';
 import type { TraceSettings } from '../settings/traces.ts';
 import type { OpenWork } from '../store/queries/open-work.ts';
 import type { Metric, TextFormat } from '../telemetry/exposition.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import {
   buildInfo,
+  channelCalls,
   channelHealthy,
+  channelLimit,
+  channelSpending,
   configurationInfo,
   deliveryBacklog,
   deliveryLag,
@@ -132,6 +136,28 @@ function addGauges(gateway: Gateway): () => void {
     buildInfo.addCallback(() => [
       [1, { 'service.version': version, 'process.runtime.version': process.versions.node }],
     ]),
+    channelLimit.addCallback(() =>
+      channels.all.flatMap(({ name, limiter }) =>
+        Object.entries(limiter.limits).flatMap(([limit, max]) =>
+          max === undefined
+            ? []
+            : [
+                [
+                  max,
+                  { 'unigate.channel': name, 'unigate.limit': limitNames[limit as keyof ChannelLimits] },
+                ] as const,
+              ],
+        ),
+      ),
+    ),
+    channelCalls.addCallback(() =>
+      channels.all.map(({ name, limiter }) => [limiter.calls, { 'unigate.channel': name }]),
+    ),
+    channelSpending.addCallback(() =>
+      channels.all.flatMap(({ name, limiter: { spentToday } }) =>
+        spentToday === undefined ? [] : [[spentToday, { 'unigate.channel': name }] as const],
+      ),
+    ),
     configurationInfo.addCallback(() => [
       [1, { 'unigate.configuration.revision': gateway.settings.revision }],
     ]),

@@ -1,5 +1,10 @@
 import type { Channel } from '../channels/channel.ts';
-import { candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
+import {
+  type CandidateSearch,
+  candidates,
+  noCandidate,
+  withShortestRetryAfter,
+} from '../channels/failover.ts';
 import type { RequestScope } from '../channels/pauses.ts';
 import type { Failure } from '../lib/failure.ts';
 import { reportDriverError } from '../tasks/driver.ts';
@@ -24,7 +29,8 @@ export async function createWithFailover<Result>(
   create: (channel: Channel) => Promise<Result>,
 ): Promise<Created<Result>> {
   let failure: Failure | undefined;
-  for (const candidate of candidates(channels, scope)) {
+  const search: CandidateSearch = { channels, scope, refusals: [] };
+  for await (const candidate of candidates(search)) {
     const { channel, attempt } = candidate;
     try {
       const result = await create(channel);
@@ -36,7 +42,5 @@ export async function createWithFailover<Result>(
       if (driverError.kind !== 'retryable') break;
     }
   }
-  throw failure === undefined
-    ? noCandidate(channels, scope)
-    : withShortestRetryAfter(failure, channels, scope);
+  throw failure === undefined ? noCandidate(search) : withShortestRetryAfter(failure, search);
 }

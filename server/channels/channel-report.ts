@@ -9,15 +9,17 @@ export interface ChannelReport {
   state: Health['state'];
   coolDownUntil: number | undefined;
   waiting: number;
+  /** Calls in progress that count against the channel's limits. */
+  calls: number;
   figures: Pick<ChannelFigures, 'since' | 'requests' | 'inFlight' | 'failures' | 'lastFailure' | 'latencies'>;
 }
 
 /** Builds the report of this worker. */
-export function reportChannel({ settings: { name }, health, waiting }: Channel): ChannelReport {
+export function reportChannel({ settings: { name }, health, waiting, limiter }: Channel): ChannelReport {
   const { state, coolDownUntil } = health;
   const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
   const figures = { since, requests, inFlight, failures, lastFailure, latencies };
-  return { name, state, coolDownUntil, waiting, figures };
+  return { name, state, coolDownUntil, waiting, calls: limiter.calls, figures };
 }
 
 /** From best to worst. */
@@ -39,6 +41,7 @@ export function mergeReports(left: ChannelReport, right: ChannelReport): Channel
     state: worse.state,
     coolDownUntil: latest(left.coolDownUntil, right.coolDownUntil),
     waiting: left.waiting + right.waiting,
+    calls: left.calls + right.calls,
     figures: {
       since: Math.min(one.since, other.since),
       requests: one.requests + other.requests,

@@ -7,6 +7,7 @@ import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import { UpstreamCalls } from '../telemetry/upstream-calls.ts';
 import { Health } from './health.ts';
+import { ChannelLimiter } from './limits.ts';
 
 export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE';
@@ -44,6 +45,7 @@ const defaultSlots: ChannelSlots = {
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
+  readonly limiter: ChannelLimiter;
   /** Host names of the provider. */
   readonly hosts: readonly string[];
   /** Telemetry of its requests. */
@@ -67,10 +69,12 @@ export class Channel {
     clock: () => number,
     { calls, polls } = defaultSlots,
     files?: Pick<FileRelay, 'restoreProviderUrls'>,
+    limiter = new ChannelLimiter(settings.name),
   ) {
     this.settings = settings;
     this.#files = files;
     this.health = new Health(clock);
+    this.limiter = limiter;
     const base = new URL(settings.baseUrl);
     this.hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
     this.calls = new UpstreamCalls(settings.name, base, settings.traceContext);

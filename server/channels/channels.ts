@@ -4,6 +4,7 @@ import type { ChannelProtocol } from '../settings/configuration.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import type { ChannelState } from '../store/queries/channel-states.ts';
 import { Channel } from './channel.ts';
+import { ChannelLimiter, type LimiterParts } from './limits.ts';
 
 /** All upstream accounts. Selects those that may serve a request. */
 export class Channels {
@@ -13,6 +14,9 @@ export class Channels {
   readonly #clock: () => number;
   readonly #random: () => number;
   readonly #files: FileRelay | undefined;
+  readonly #limiterParts: LimiterParts | undefined;
+  /** By name. A limiter outlives its channel, whose calls may still be in progress. */
+  readonly #limiters = new Map<string, ChannelLimiter>();
   #disabled: ReadonlyMap<string, ChannelState> = new Map();
 
   /** `clock` is the monotonic one. `random` returns numbers from 0 to below 1, for the choice by weight. */
@@ -21,26 +25,45 @@ export class Channels {
     clock: () => number,
     random: () => number = Math.random,
     files?: FileRelay,
+    limiterParts?: LimiterParts,
   ) {
     this.#clock = clock;
     this.#random = random;
     this.#files = files;
+    this.#limiterParts = limiterParts;
     this.apply(settings);
   }
 
   /**
-   * Replaces the channels. A channel with unchanged settings keeps its connections, health and slots. Requests in
+   * Replaces the channels. A channel whose settings are unchanged, apart from its limits, keeps its connections, health and slots. Requests in
    * flight on a removed channel complete.
    */
   apply(settings: readonly ChannelSettings[]): void {
     const removed = new Set(this.#all);
     this.#all = settings.map((one) => {
-      const unchanged = [...removed].find((channel) => isDeepStrictEqual(channel.settings, one));
+      const limiter = this.#limiterOf(one);
+      const unchanged = [...removed].find((channel) => isSameAccount(channel.settings, one));
       if (unchanged !== undefined) removed.delete(unchanged);
-      return unchanged ?? new Channel(one, this.#clock, undefined, this.#files);
+      return unchanged ?? new Channel(one, this.#clock, undefined, this.#files, limiter);
     });
+    const limited = settings.filter(({ limits }) => limits?.spendPerDay !== undefined);
+    this.#limiterParts?.spending.apply(limited.map(({ name }) => name));
     for (const channel of removed) channel.retire();
     this.#retired = [...this.#retired, ...removed].filter(({ isIdle }) => !isIdle);
+  }
+
+  #limiterOf({ name, limits = {} }: ChannelSettings): ChannelLimiter {
+    const limiter = this.#limiters.getOrInsertComputed(
+      name,
+      () => new ChannelLimiter(name, limits, this.#limiterParts),
+    );
+    limiter.apply(limits);
+    return limiter;
+  }
+
+  /** Counts quota that finished work on the channel cost. */
+  recordSpend(channel: string, quota: number): void {
+    this.#limiterParts?.spending.record(channel, quota);
   }
 
   /** In the order of the configuration. */
@@ -125,4 +148,9 @@ export class Channels {
   async close(): Promise<void> {
     await Promise.all([...this.#all, ...this.#retired].map((channel) => channel.close()));
   }
+}
+
+/** Whether two settings differ in nothing but limits. */
+function isSameAccount(left: ChannelSettings, right: ChannelSettings): boolean {
+  return isDeepStrictEqual({ ...left, limits: undefined }, { ...right, limits: undefined });
 }

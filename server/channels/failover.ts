@@ -3,6 +3,7 @@ import { Failure } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { channelRefusals } from '../telemetry/metrics.ts';
 import type { Channel, UpstreamRequest } from './channel.ts';
 import {
   allowsRetryAfter,
@@ -12,6 +13,7 @@ import {
   wasRejectedBeforeWork,
 } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
+import { type LimitRefusal, limitFailure, limitNames, Permit, type WorkKind } from './limits.ts';
 import type { RequestScope } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
 
@@ -28,34 +30,67 @@ export interface Candidate {
   response?: HttpResponse;
 }
 
-/** Yields healthy channels in the given order, then the others as far as a forced attempt is allowed. */
-export function* candidates(
-  channels: readonly Channel[],
-  scope: RequestScope,
-): Generator<Candidate, void, void> {
-  let remaining = maxAttempts;
-  const skipped: Channel[] = [];
-  for (const channel of channels) {
-    if (remaining === 0) return;
-    const attempt = channel.health.admit(scope);
-    if (attempt === undefined) {
-      skipped.push(channel);
-      continue;
-    }
-    remaining -= 1;
-    yield { channel, attempt };
-  }
-  for (const channel of skipped) {
-    if (remaining === 0) return;
-    const attempt = channel.health.forceAttempt(scope);
-    if (attempt === undefined) continue;
-    remaining -= 1;
-    yield { channel, attempt };
-  }
+/** A candidate with a place within the limits of its channel, which is released before the next one unless it is kept. */
+export interface AdmittedCandidate extends Candidate {
+  permit: Permit;
 }
 
-/** Builds the failure for a request without a candidate: 429 if all providers throttle the user, else 503. */
-export function noCandidate(channels: readonly Channel[], scope: RequestScope): Failure {
+/** A search for the channel that serves a request. */
+export interface CandidateSearch {
+  channels: readonly Channel[];
+  scope: RequestScope;
+  /** Default: `call`. */
+  kind?: WorkKind;
+  /** The limits that refused the request so far. */
+  refusals: LimitRefusal[];
+}
+
+/**
+ * Yields healthy channels in the given order, then the others as far as a forced attempt is allowed. Skips channels whose
+ * limits refuse the request.
+ */
+export async function* candidates(search: CandidateSearch): AsyncGenerator<AdmittedCandidate, void, void> {
+  const { channels, scope } = search;
+  let remaining = maxAttempts;
+  const skipped: Channel[] = [];
+  const phases = [
+    { list: channels, start: ({ health }: Channel) => health.admit(scope) },
+    { list: skipped, start: ({ health }: Channel) => health.forceAttempt(scope) },
+  ];
+  for (const { list, start } of phases)
+    for (const channel of list) {
+      if (remaining === 0) return;
+      const attempt = start(channel);
+      if (attempt === undefined) {
+        if (list === channels) skipped.push(channel);
+        continue;
+      }
+      const permit = await channel.limiter.acquire(search.kind ?? 'call');
+      if (!(permit instanceof Permit)) {
+        attempt.finish();
+        search.refusals.push(permit);
+        channelRefusals.add(1, {
+          'unigate.channel': channel.name,
+          'unigate.limit': limitNames[permit.limit],
+        });
+        continue;
+      }
+      remaining -= 1;
+      try {
+        yield { channel, attempt, permit };
+      } finally {
+        permit.finish();
+      }
+    }
+}
+
+/** Builds the failure for a request without a candidate: 429 if limits or all providers refuse it, else 503. */
+export function noCandidate({
+  channels,
+  scope,
+  refusals,
+}: Pick<CandidateSearch, 'channels' | 'scope' | 'refusals'>): Failure {
+  if (refusals.length > 0) return limitFailure(refusals);
   const waits = channels.map(({ health }) => health.retryDelay(scope));
   const retryAfter = Math.max(1, Math.ceil(Math.min(...waits.map(({ ms }) => ms), 300_000) / 1_000));
   if (waits.length > 0 && waits.every(({ throttled }) => throttled)) {
@@ -68,13 +103,9 @@ export function noCandidate(channels: readonly Channel[], scope: RequestScope): 
 }
 
 /** Shortens the `retryAfter` of a 429 to the shortest wait of all channels, if all throttle the user. */
-export function withShortestRetryAfter(
-  failure: Failure,
-  channels: readonly Channel[],
-  scope: RequestScope,
-): Failure {
+export function withShortestRetryAfter(failure: Failure, search: CandidateSearch): Failure {
   if (failure.status !== 429) return failure;
-  const shortest = noCandidate(channels, scope);
+  const shortest = noCandidate(search);
   return shortest.status === 429 && (shortest.retryAfter ?? 0) < (failure.retryAfter ?? 0)
     ? shortest
     : failure;
@@ -107,11 +138,13 @@ export async function requestWithFailover(
   { atMostOnce = false, ...scope }: FailoverOptions = {},
 ): Promise<ChannelResponse> {
   let last: ChannelResponse | { error: unknown } | undefined;
-  for (const { channel, attempt } of candidates(channels, scope)) {
+  const search: CandidateSearch = { channels, scope, refusals: [] };
+  for await (const { channel, attempt, permit } of candidates(search)) {
     if (last !== undefined && 'response' in last) await last.response.body.dump();
     try {
       const request = build(channel);
       const channelResponse = await attemptRequest(channel, attempt, request);
+      channelResponse.response.body.onClose(permit.keep());
       const { status } = channelResponse.response;
       last = channelResponse;
       if (failureKindOfStatus(status) === undefined) return channelResponse;
@@ -127,9 +160,9 @@ export async function requestWithFailover(
       attempt.finish();
     }
   }
-  if (last === undefined) throw noCandidate(channels, scope);
+  if (last === undefined) throw noCandidate(search);
   if ('error' in last) throw connectionFailure(last.error);
-  return shortenRetryAfterHeader(last, channels, scope);
+  return shortenRetryAfterHeader(last, search);
 }
 
 /** Sends one request and reports its outcome to the attempt. */
@@ -180,15 +213,11 @@ class NoResponseError extends Error {
 }
 
 /** Sets `retry-after` of a 429 response to the shortest wait of all channels. */
-function shortenRetryAfterHeader(
-  channelResponse: ChannelResponse,
-  channels: readonly Channel[],
-  scope: RequestScope,
-): ChannelResponse {
+function shortenRetryAfterHeader(channelResponse: ChannelResponse, search: CandidateSearch): ChannelResponse {
   const { response } = channelResponse;
   const retryAfterSeconds = readRetryAfter(response.headers);
   if (response.status !== 429 || retryAfterSeconds === undefined) return channelResponse;
-  const { status, retryAfter = retryAfterSeconds } = noCandidate(channels, scope);
+  const { status, retryAfter = retryAfterSeconds } = noCandidate(search);
   if (status !== 429 || retryAfter >= retryAfterSeconds) return channelResponse;
   const headers = { ...response.headers, 'retry-after': String(retryAfter) };
   return { ...channelResponse, response: { ...response, headers } };

@@ -4,7 +4,13 @@ import { Failure } from '../lib/failure.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channel } from './channel.ts';
-import { candidates, connectionFailure, failWithStatus, noCandidate } from './failover.ts';
+import {
+  type CandidateSearch,
+  candidates,
+  connectionFailure,
+  failWithStatus,
+  noCandidate,
+} from './failover.ts';
 import { failureKindOf } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
 import type { RequestScope } from './pauses.ts';
@@ -44,12 +50,14 @@ export async function openSocketWithFailover(
 ): Promise<OpenedSocket> {
   const scope: RequestScope = { user: request.user, model: request.model };
   let last: unknown;
-  for (const { channel, attempt } of candidates(channels, scope)) {
+  const search: CandidateSearch = { channels, scope, refusals: [] };
+  for await (const { channel, attempt, permit } of candidates(search)) {
     const call = channel.calls.begin('GET');
     try {
       const socket = await openSocket(channel, request, call.traceparent);
       call.answered(101);
       attempt.succeed();
+      socket.once('close', permit.keep());
       return { channel, attempt, socket };
     } catch (error) {
       const isRejected = error instanceof HandshakeRejectedError;
@@ -64,7 +72,7 @@ export async function openSocketWithFailover(
       attempt.finish();
     }
   }
-  throw last === undefined ? noCandidate(channels, scope) : asFailure(last);
+  throw last === undefined ? noCandidate(search) : asFailure(last);
 }
 
 /** Reports a close code to the attempt: a connection loss or a server failure counts as a failure. */

@@ -1,11 +1,17 @@
-import type { Limit } from './allowances.ts';
 import type { Respond, SharedCounter } from './limit-sync.ts';
+
+/** A limit of one subject. */
+export interface SubjectLimit {
+  /** The key or channel, as in the table `allowances`. */
+  subject: string;
+  max: number;
+}
 
 const minuteMs = 60_000;
 
 /** Token bucket of a request limit. It refills evenly over a minute and allows bursts up to the limit. */
 export class Bucket implements SharedCounter {
-  readonly tokenId: number;
+  readonly subject: string;
   /** Requests a minute. */
   max: number;
   /** Requests left. The latest requests on other gateways are not deducted yet. */
@@ -17,8 +23,8 @@ export class Bucket implements SharedCounter {
   waiting: Respond[] = [];
   pending: Respond[] = [];
 
-  constructor({ tokenId, max }: Limit, now: number) {
-    this.tokenId = tokenId;
+  constructor({ subject, max }: SubjectLimit, now: number) {
+    this.subject = subject;
     this.max = max;
     this.remaining = max;
     this.filledAt = now;

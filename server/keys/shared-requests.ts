@@ -16,8 +16,8 @@ const reportDelayMs = 250;
 const cleanUpIntervalMs = 60_000;
 
 /**
- * Enforces request limits across gateways. Each gateway reports accepted requests a few times a second, for all keys in
- * one statement, and accepts only a small share of a limit before it reports. Requests beyond that share wait for the
+ * Enforces request limits across gateways. Each gateway reports accepted requests a few times a second, for all keys
+ * and channels in one statement, and accepts only a small share of a limit before it reports. Requests beyond that share wait for the
  * next statement, which also grants or refuses them. When the store is unavailable, each gateway enforces its equal
  * share of the limit.
  */
@@ -58,13 +58,13 @@ export class SharedRequests extends LimitSync<Bucket> {
 
   protected override async synchronize(batch: readonly Bucket[]): Promise<number> {
     const startedAt = this.timers.monotonic();
-    const draws = batch.map(({ tokenId, max, unreported, pending }) => {
-      return { tokenId, max, used: unreported, wanted: pending.length };
+    const draws = batch.map(({ subject, max, unreported, pending }) => {
+      return { subject, max, used: unreported, wanted: pending.length };
     });
     const { drawn, gateways } = await this.#store.run('drawRequests', { draws, now: this.#now() });
-    const results = new Map(drawn.map((one) => [one.tokenId, one]));
+    const results = new Map(drawn.map((one) => [one.subject, one]));
     for (const [index, bucket] of batch.entries())
-      this.#update(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
+      this.#update(bucket, draws[index]?.used ?? 0, results.get(bucket.subject), startedAt);
     return gateways;
   }
 

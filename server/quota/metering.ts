@@ -13,11 +13,18 @@ import { costOf, type Prices, type PriceTerms } from './prices.ts';
 
 export type { Usage } from '../models/usage.ts';
 
+/** Counts the spending of channels. */
+interface SpendRecorder {
+  recordSpend(channel: string, quota: number): void;
+}
+
 export interface MeteringParts {
   readonly callQuota: Reservations;
   readonly prices: Prices;
   readonly logger: Logger;
   readonly timers: Timers;
+  /** Default: spending is not counted. */
+  readonly channels?: SpendRecorder;
 }
 
 export interface MeteredCall {
@@ -128,6 +135,7 @@ export class Metering {
     const { callQuota, logger } = this.#parts;
     try {
       const settlement = await callQuota.settle({ requestId, charged, log });
+      this.#parts.channels?.recordSpend(outcome.channel, charged);
       if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#reserved, settlement);
       else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
     } catch (error) {

@@ -9,6 +9,15 @@ import { SettingsError } from './settings-error.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
 import { configurationWarnings } from './warnings.ts';
 
+/** Limits of a channel. Undefined: no limit. */
+export interface ChannelLimits {
+  requestsPerMinute?: number | undefined;
+  concurrentCalls?: number | undefined;
+  concurrentTasks?: number | undefined;
+  /** Quota in a day of UTC. */
+  spendPerDay?: number | undefined;
+}
+
 /** An upstream account. */
 export interface ChannelSettings {
   name: string;
@@ -34,6 +43,7 @@ export interface ChannelSettings {
   relayMedia: boolean;
   /** Whether it receives the trace context of a call. Default: true. */
   traceContext?: boolean | undefined;
+  limits?: ChannelLimits | undefined;
 }
 
 export interface Settings {
@@ -180,6 +190,11 @@ export function readSettings(environment: Environment): Settings {
       privateFiles: channel.private_files ?? false,
       relayMedia: channel.relay_media ?? false,
       traceContext: channel.trace_context,
+      limits: channel.limits && {
+        requestsPerMinute: channel.limits.requests_per_minute,
+        concurrentCalls: channel.limits.concurrent_calls,
+        spendPerDay: channel.limits.spend_per_day,
+      },
     })),
     callbacks: { allowPrivate: callbacks?.allow_private ?? false, secret: callbacks?.secret },
     limits: {

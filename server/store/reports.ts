@@ -1,4 +1,5 @@
 import { auditLedger } from './queries/audit.ts';
+import { sumChannelSpending } from './queries/channel-spending.ts';
 import { searchCallbacks, searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
 import { countGroups } from './queries/group-counts.ts';
@@ -29,6 +30,7 @@ const reports = {
   searchTokens,
   countGroups: (db: Db, _args: null) => countGroups(db),
   showFigures,
+  sumChannelSpending,
   countOpenWork,
   exportRange,
   exportPage,
@@ -45,7 +47,7 @@ export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
 /** Returns the lane of a report. */
 export function laneOf(name: ReportName): ReportLane {
   if (name === 'auditLedger') return 'audits';
-  if (name === 'showFigures' || name === 'countOpenWork') return 'figures';
+  if (name === 'showFigures' || name === 'countOpenWork' || name === 'sumChannelSpending') return 'figures';
   const isExport = name === 'exportRange' || name === 'exportPage' || name === 'ownLogLines';
   return isExport ? 'exports' : 'searches';
 }

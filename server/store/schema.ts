@@ -10,7 +10,7 @@ export interface Database {
   users: UsersTable;
   tokens: TokensTable;
   allowances: AllowancesTable;
-  socket_places: SocketPlacesTable;
+  limit_places: LimitPlacesTable;
   grants: GrantsTable;
   quota_leases: QuotaLeasesTable;
   ledger: LedgerTable;
@@ -114,18 +114,20 @@ export interface TokensTable {
   created_time: number;
 }
 
-/** Token buckets of the request limits of keys, on PostgreSQL. A bucket without a row is full. */
+/** Token buckets of the request limits of keys and channels, on PostgreSQL. A bucket without a row is full. */
 interface AllowancesTable {
-  token_id: number;
+  /** `key 7` or `channel native-eu`. */
+  subject: string;
   /** Tokens at `filled_at`. Below zero when gateways let more requests pass than there were tokens. */
   remaining: number;
   /** By the database's clock. */
   filled_at: number;
 }
 
-/** Shares of gateways in the socket limits of keys, on PostgreSQL. Shares of lost gateways do not count. */
-interface SocketPlacesTable {
-  token_id: number;
+/** Shares of gateways in limits of concurrent sockets and calls, on PostgreSQL. Shares of lost gateways do not count. */
+interface LimitPlacesTable {
+  /** As in `allowances`. */
+  subject: string;
   gateway: string;
   places: number;
 }

@@ -37,6 +37,7 @@ export type ChangedTask = Pick<TaskRecord, 'id' | 'state' | 'progress' | 'callba
 interface TaskChannels {
   readonly names: readonly string[];
   named(name: string): Channel | undefined;
+  recordSpend?(channel: string, quota: number): void;
 }
 
 /** `TaskOptions` with defaults and a stop signal. */

@@ -1,5 +1,11 @@
 import type { Channel } from '../channels/channel.ts';
-import { type Candidate, candidates, noCandidate, withShortestRetryAfter } from '../channels/failover.ts';
+import {
+  type Candidate,
+  type CandidateSearch,
+  candidates,
+  noCandidate,
+  withShortestRetryAfter,
+} from '../channels/failover.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
 import { insufficientQuota } from '../quota/insufficient-quota.ts';
@@ -57,7 +63,7 @@ export class Submitter {
 
   async submit(creation: TaskCreation): Promise<SubmittedTask> {
     const [first] = creation.channels;
-    if (first === undefined) throw noCandidate([], {});
+    if (first === undefined) throw noCandidate({ channels: [], scope: {}, refusals: [] });
     const driver = this.#env.drivers.get(creation.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${creation.driver}`);
     let made = await this.#create(creation, first);
@@ -160,7 +166,8 @@ export class Submitter {
     let task = made;
     const scope = { user: caller.userId, model: model.id };
     let refused: DriverError | undefined;
-    for (const candidate of candidates(channels, scope)) {
+    const search: CandidateSearch = { channels, scope, kind: 'task', refusals: [] };
+    for await (const candidate of candidates(search)) {
       const { channel } = candidate;
       try {
         if (task.askedAt === null || task.channel !== channel.name) {
@@ -180,9 +187,7 @@ export class Submitter {
       if (refused.kind !== 'retryable') break;
     }
     const failure =
-      refused === undefined
-        ? noCandidate(channels, scope)
-        : withShortestRetryAfter(refused.failure, channels, scope);
+      refused === undefined ? noCandidate(search) : withShortestRetryAfter(refused.failure, search);
     if (await this.#changes.drop(task, failure)) throw failure;
     return this.#currentState(task);
   }

@@ -78,6 +78,34 @@ export const buildInfo = new Gauge(
   { attributes: ['service.version', 'process.runtime.version'], workerAggregation: 'max' },
 );
 
+export const channelLimit = new Gauge(
+  'unigate.channel.limit',
+  '{unit}',
+  'Limits of a channel in the configuration.',
+  { attributes: ['unigate.channel', 'unigate.limit'], workerAggregation: 'max' },
+);
+
+export const channelCalls = new Gauge(
+  'unigate.channel.calls',
+  '{call}',
+  'Calls and sockets in progress on a channel.',
+  { attributes: ['unigate.channel'] },
+);
+
+export const channelSpending = new Gauge(
+  'unigate.channel.spending',
+  '{quota}',
+  'Quota that a channel with a limit spent today (UTC). Every gateway of a database reports about the same value.',
+  { attributes: ['unigate.channel'], workerAggregation: 'max' },
+);
+
+export const channelRefusals = new Counter(
+  'unigate.channel.refusals',
+  '{request}',
+  'Requests that a limit of a channel refused, also if another channel then served them.',
+  { attributes: ['unigate.channel', 'unigate.limit'] },
+);
+
 export const configurationInfo = new Gauge(
   'unigate.configuration.info',
   '{gateway}',

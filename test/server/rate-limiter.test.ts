@@ -79,11 +79,11 @@ test('the configured limit applies to the outermost allowance only', () => {
     ],
   };
   expect(limitsOf(caller, 'requestsPerMinute', limits)).toEqual([
-    { tokenId: 2, max: 5 },
-    { tokenId: 1, max: 9 },
+    { subject: 'key 2', max: 5 },
+    { subject: 'key 1', max: 9 },
   ]);
-  expect(limitsOf(caller, 'sockets', limits)).toEqual([{ tokenId: 1, max: 4 }]);
-  expect(limitsOf({ tokenId: 7 }, 'sockets', limits)).toEqual([{ tokenId: 7, max: 4 }]);
+  expect(limitsOf(caller, 'sockets', limits)).toEqual([{ subject: 'key 1', max: 4 }]);
+  expect(limitsOf({ tokenId: 7 }, 'sockets', limits)).toEqual([{ subject: 'key 7', max: 4 }]);
   expect(limitsOf({ tokenId: 7 }, 'sockets', { ...limits, socketsPerKey: 0 })).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RateLimiter } from '../../server/keys/rate-limiter.ts';
+import { SharedConcurrency } from '../../server/keys/shared-concurrency.ts';
 import { SharedRequests } from '../../server/keys/shared-requests.ts';
-import { SharedSockets } from '../../server/keys/shared-sockets.ts';
 import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -65,9 +65,12 @@ async function expectStopResponds(acquire: () => unknown, stop: () => Promise<vo
   expect(sent).toHaveLength(1);
 }
 
+/** Id of the key that a subject names. */
+const idOf = (subject: string) => Number(subject.replace('key ', ''));
+
 describe('requests', () => {
   interface Draws {
-    draws: { tokenId: number; max: number; used: number; wanted: number }[];
+    draws: { subject: string; max: number; used: number; wanted: number }[];
   }
   let shared: SharedRequests;
   let limiter: RateLimiter;
@@ -82,8 +85,9 @@ describe('requests', () => {
     [gateways, given, remaining, requestsPerMinute] = [2, {}, {}, 100];
     respond = (args: Partial<Draws>) => ({
       gateways,
-      drawn: (args.draws ?? []).map(({ tokenId, wanted }) => {
-        return { tokenId, given: given[tokenId] ?? wanted, remaining: remaining[tokenId] ?? 90 };
+      drawn: (args.draws ?? []).map(({ subject, wanted }) => {
+        const id = idOf(subject);
+        return { subject, given: given[id] ?? wanted, remaining: remaining[id] ?? 90 };
       }),
     });
     shared = new SharedRequests({ store: { run }, timers: clock, logger });
@@ -103,7 +107,7 @@ describe('requests', () => {
       [
         {
           command: 'drawRequests',
-          args: { draws: [{ tokenId: 1, max: 100, used: 0, wanted: 1 }], now: null },
+          args: { draws: [{ subject: 'key 1', max: 100, used: 0, wanted: 1 }], now: null },
         },
       ],
     ]);
@@ -112,7 +116,7 @@ describe('requests', () => {
     await pass(249);
     expect(sent).toHaveLength(1);
     await pass(1);
-    expect(draws()).toEqual([expect.anything(), { tokenId: 1, max: 100, used: 2, wanted: 0 }]);
+    expect(draws()).toEqual([expect.anything(), { subject: 'key 1', max: 100, used: 2, wanted: 0 }]);
     await pass(1_000);
     expect(sent).toHaveLength(2);
     void acquire();
@@ -122,7 +126,7 @@ describe('requests', () => {
     await pass(0);
     expect([await outcomeOf(third), draws().at(-1)]).toEqual([
       'accepted',
-      { tokenId: 1, max: 100, used: 2, wanted: 1 },
+      { subject: 'key 1', max: 100, used: 2, wanted: 1 },
     ]);
   });
 
@@ -178,7 +182,7 @@ describe('requests', () => {
     await pass(0);
     expect(await outcomeOf(acquired)).toBe('429 after 2');
     await pass(250);
-    expect(draws().slice(2)).toEqual([{ tokenId: 1, max: 100, used: -1, wanted: 0 }]);
+    expect(draws().slice(2)).toEqual([{ subject: 'key 1', max: 100, used: -1, wanted: 0 }]);
   });
 
   test('a request accepted without the store is refunded, too', async () => {
@@ -193,7 +197,7 @@ describe('requests', () => {
     expect(await outcomeOf(refused)).toMatch(/^429/);
     await pass(250);
     // Reported as used with the refusal, then refunded.
-    const reported = draws().filter(({ tokenId }) => tokenId === 1);
+    const reported = draws().filter(({ subject }) => subject === 'key 1');
     expect(reported.reduce((sum, { used, wanted }) => sum + used + wanted, 0)).toBe(1);
   });
 
@@ -319,9 +323,9 @@ describe('requests', () => {
 
 describe('sockets', () => {
   interface Claims {
-    claims: { tokenId: number; max: number; open: number; wanted: number }[];
+    claims: { subject: string; max: number; open: number; wanted: number }[];
   }
-  let shared: SharedSockets;
+  let shared: SharedConcurrency;
   let limiter: SocketLimiter;
   /** Sockets allocated to this gateway, by key. */
   let places: Record<number, number>;
@@ -332,9 +336,9 @@ describe('sockets', () => {
     [gateways, places] = [2, {}];
     respond = ({ claims: all }: Claims) => ({
       gateways,
-      places: all.map(({ tokenId, wanted }) => ({ tokenId, places: places[tokenId] ?? wanted })),
+      places: all.map(({ subject, wanted }) => ({ subject, places: places[idOf(subject)] ?? wanted })),
     });
-    shared = new SharedSockets({ store: { run }, gateway: 'g1', timers: clock, logger });
+    shared = new SharedConcurrency({ store: { run }, gateway: 'g1', timers: clock, logger });
     shared.start();
     limiter = new SocketLimiter({ limits: () => ({ requestsPerMinute: 0, socketsPerKey: 4 }), shared });
   });
@@ -351,17 +355,17 @@ describe('sockets', () => {
     const release = await open();
     expect(sent).toEqual([
       {
-        command: 'claimSockets',
-        args: { gateway: 'g1', claims: [{ tokenId: 1, max: 4, open: 0, wanted: 1 }] },
+        command: 'claimPlaces',
+        args: { gateway: 'g1', claims: [{ subject: 'key 1', max: 4, open: 0, wanted: 1 }] },
       },
     ]);
-    expect(shared.counters.get(1)).toMatchObject({ open: 1, allocated: 1 });
+    expect(shared.counters.get('key 1')).toMatchObject({ open: 1, allocated: 1 });
     release();
     await pass(249);
     expect(sent).toHaveLength(1);
     await pass(1);
-    expect(claims()[1]).toEqual({ tokenId: 1, max: 4, open: 0, wanted: 0 });
-    expect(shared.counters.get(1)).toMatchObject({ open: 0, allocated: 0 });
+    expect(claims()[1]).toEqual({ subject: 'key 1', max: 4, open: 0, wanted: 0 });
+    expect(shared.counters.get('key 1')).toMatchObject({ open: 0, allocated: 0 });
   });
 
   test('an allocated socket is reused without a command', async () => {
@@ -386,11 +390,11 @@ describe('sockets', () => {
   test('an allocation beyond the open sockets is returned', async () => {
     places = { 1: 3 };
     await open();
-    expect(shared.counters.get(1)).toMatchObject({ open: 1, allocated: 3 });
+    expect(shared.counters.get('key 1')).toMatchObject({ open: 1, allocated: 3 });
     delete places[1];
     await pass(250);
-    expect(claims().at(-1)).toEqual({ tokenId: 1, max: 4, open: 1, wanted: 1 });
-    expect(shared.counters.get(1)).toMatchObject({ open: 1, allocated: 1 });
+    expect(claims().at(-1)).toEqual({ subject: 'key 1', max: 4, open: 1, wanted: 1 });
+    expect(shared.counters.get('key 1')).toMatchObject({ open: 1, allocated: 1 });
     await pass(1_000);
     expect(sent).toHaveLength(2);
   });
@@ -434,9 +438,9 @@ describe('sockets', () => {
     const acquired = handled(limiter.acquire({ tokenId: 2, allowances: [own, outer] }));
     await pass(0);
     expect(await outcomeOf(acquired)).toBe('429 after 1');
-    expect([1, 2].map((id) => shared.counters.get(id)?.open)).toEqual([0, 0]);
+    expect(['key 1', 'key 2'].map((subject) => shared.counters.get(subject)?.open)).toEqual([0, 0]);
     await pass(250);
-    expect(claims().at(-1)).toEqual({ tokenId: 1, max: 3, open: 0, wanted: 0 });
+    expect(claims().at(-1)).toEqual({ subject: 'key 1', max: 3, open: 0, wanted: 0 });
   });
 
   test('a gateway opens its equal share or its allocation while the store is unavailable', async () => {
@@ -448,7 +452,7 @@ describe('sockets', () => {
     second();
     expect(acquire()).toBeTypeOf('function');
     // Two gateways, four sockets.
-    expect(shared.counters.get(1)?.open).toBe(2);
+    expect(shared.counters.get('key 1')?.open).toBe(2);
   });
 
   test('waiting sockets get the local share when the store is slow', async () => {
@@ -470,11 +474,11 @@ describe('sockets', () => {
     expect(acquire(2)).toBeTypeOf('function');
     respond = ({ claims: all }: Claims) => ({
       gateways,
-      places: all.map(({ tokenId, wanted }) => ({ tokenId, places: wanted })),
+      places: all.map(({ subject, wanted }) => ({ subject, places: wanted })),
     });
     sent.length = 0;
     await pass(6_000);
-    expect(claims()).toContainEqual({ tokenId: 2, max: 4, open: 1, wanted: 1 });
+    expect(claims()).toContainEqual({ subject: 'key 2', max: 4, open: 1, wanted: 1 });
   });
 
   test('the counter of a key that was just refused is kept', async () => {
@@ -482,7 +486,7 @@ describe('sockets', () => {
     places = { 1: 0 };
     void acquire();
     await pass(100);
-    expect([clock.monotonic(), [...shared.counters.keys()]]).toEqual([5_000, [1]]);
+    expect([clock.monotonic(), [...shared.counters.keys()]]).toEqual([5_000, ['key 1']]);
     await pass(5_000);
     expect(shared.counters.size).toBe(0);
   });
@@ -496,21 +500,21 @@ describe('sockets', () => {
     sent.length = 0;
     await pass(5_000);
     expect(claims()).toEqual([
-      { tokenId: 1, max: 4, open: 1, wanted: 1 },
-      { tokenId: 2, max: 4, open: 1, wanted: 1 },
+      { subject: 'key 1', max: 4, open: 1, wanted: 1 },
+      { subject: 'key 2', max: 4, open: 1, wanted: 1 },
     ]);
     release();
     await pass(10_000);
-    expect([...shared.counters.keys()]).toEqual([2]);
+    expect([...shared.counters.keys()]).toEqual(['key 2']);
   });
 
   test('sockets of a key without a limit are counted and not reported', async () => {
     const unlimited = { tokenId: 1, requestsPerMinute: null, sockets: 0 };
     const release = limiter.acquire({ tokenId: 1, allowances: [unlimited] });
-    expect([release, shared.counters.get(1)?.open]).toEqual([expect.any(Function), 1]);
+    expect([release, shared.counters.get('key 1')?.open]).toEqual([expect.any(Function), 1]);
     await pass(5_000);
     (release as () => void)();
-    expect(shared.counters.get(1)?.open).toBe(0);
+    expect(shared.counters.get('key 1')?.open).toBe(0);
     await pass(5_000);
     expect([sent, shared.counters.size]).toEqual([[], 0]);
   });

@@ -174,21 +174,21 @@ describe.runIf(engines.includes('postgres'))('a request limit shared by gateways
     await pass(minute);
     expect(await send(key, [60, 60])).toBe(60);
     await pass(4 * minute);
-    const rows = store.read.selectFrom('allowances').select('token_id');
-    expect(await rows.where('token_id', '=', key).execute()).toEqual([]);
+    const rows = store.read.selectFrom('allowances').select('subject');
+    expect(await rows.where('subject', '=', `key ${key}`).execute()).toEqual([]);
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
   test('gateways that draw on the same allowances concurrently never exceed them', async () => {
     const other = await testStore.open();
     const ids = Array.from({ length: 40 }, (_, index) => 1_000 + index);
-    const given = new Map<number, number>();
+    const given = new Map<string, number>();
     const draw = async (from: Store, turn: number) => {
       const order = turn % 2 === 0 ? ids : ids.toReversed();
-      const draws = order.map((tokenId) => ({ tokenId, max: 50, used: 0, wanted: 3 }));
+      const draws = order.map((id) => ({ subject: `key ${id}`, max: 50, used: 0, wanted: 3 }));
       const { drawn, gateways } = await from.run('drawRequests', { draws, now });
       expect(gateways).toBe(3);
-      for (const one of drawn) given.set(one.tokenId, (given.get(one.tokenId) ?? 0) + one.given);
+      for (const one of drawn) given.set(one.subject, (given.get(one.subject) ?? 0) + one.given);
     };
     await Promise.all(
       [store, other, store, other].map(async (from, index) => {
@@ -200,19 +200,19 @@ describe.runIf(engines.includes('postgres'))('a request limit shared by gateways
 
   test('use beyond the remainder is owed, up to one minute of the limit', async () => {
     const draw = async (at: number, used: number) => {
-      const draws = [{ tokenId: 3_000, max: 60, used, wanted: 60 }];
+      const draws = [{ subject: 'key 3_000', max: 60, used, wanted: 60 }];
       return (await store.run('drawRequests', { draws, now: at })).drawn[0];
     };
-    expect(await draw(now, 0)).toEqual({ tokenId: 3_000, given: 60, remaining: 0 });
-    expect(await draw(now, 30)).toEqual({ tokenId: 3_000, given: 0, remaining: -30 });
-    expect(await draw(now + 30_000, 0)).toEqual({ tokenId: 3_000, given: 0, remaining: 0 });
-    expect(await draw(now + 40_000, 1_000)).toEqual({ tokenId: 3_000, given: 0, remaining: -60 });
+    expect(await draw(now, 0)).toEqual({ subject: 'key 3_000', given: 60, remaining: 0 });
+    expect(await draw(now, 30)).toEqual({ subject: 'key 3_000', given: 0, remaining: -30 });
+    expect(await draw(now + 30_000, 0)).toEqual({ subject: 'key 3_000', given: 0, remaining: 0 });
+    expect(await draw(now + 40_000, 1_000)).toEqual({ subject: 'key 3_000', given: 0, remaining: -60 });
     expect((await draw(now + 101_000, 0))?.given).toBe(1);
   });
 
   test('setting the clock of the database back or forward blocks no key', async () => {
     const draw = async (at: number, wanted: number) => {
-      const draws = [{ tokenId: 2_000, max: 60, used: 0, wanted }];
+      const draws = [{ subject: 'key 2_000', max: 60, used: 0, wanted }];
       return (await store.run('drawRequests', { draws, now: at })).drawn[0]?.given;
     };
     expect(await draw(now, 60)).toBe(60);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SharedSockets } from '../../server/keys/shared-sockets.ts';
+import { SharedConcurrency } from '../../server/keys/shared-concurrency.ts';
 import { SocketLimiter } from '../../server/keys/socket-limiter.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
@@ -13,7 +13,7 @@ class Node {
   readonly id: string;
   readonly limiter: SocketLimiter;
   readonly open: (() => void)[] = [];
-  readonly shared: SharedSockets;
+  readonly shared: SharedConcurrency;
   readonly store: FailingStore;
   readonly #time: TestClock;
 
@@ -22,7 +22,7 @@ class Node {
     this.#time = new TestClock(1_795_000_000_000 + ahead);
     this.store = new FailingStore(store);
     const logger = pino({ level: 'silent' });
-    this.shared = new SharedSockets({ store: this.store, gateway: id, timers: this.#time, logger });
+    this.shared = new SharedConcurrency({ store: this.store, gateway: id, timers: this.#time, logger });
     this.shared.start();
     this.limiter = new SocketLimiter({
       limits: () => ({ requestsPerMinute: 0, socketsPerKey }),
@@ -159,7 +159,7 @@ describe.runIf(engines.includes('postgres'))('a socket limit shared by gateways'
     for (const node of nodes) node.disconnect(9);
     await pass(11_000);
     expect(nodes.map(({ shared }) => shared.counters.size)).toEqual([0, 0, 0]);
-    const rows = store.read.selectFrom('socket_places').selectAll().where('token_id', '=', key);
+    const rows = store.read.selectFrom('limit_places').selectAll().where('subject', '=', `key ${key}`);
     expect(await rows.execute()).toEqual([]);
     await stopNodes();
   });

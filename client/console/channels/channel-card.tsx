@@ -10,6 +10,13 @@ import { useClient } from '../session/session.ts';
 
 const tones = { healthy: 'success', resting: 'warning', probing: 'warning', disabled: 'danger' } as const;
 
+const limitTitles = {
+  requests_per_minute: 'Requests a minute',
+  concurrent_calls: 'Concurrent calls',
+  concurrent_tasks: 'Concurrent tasks',
+  spend_per_day: 'Spent today',
+} as const;
+
 /** A channel with its health, its figures and the actions of an operator. */
 export function ChannelCard({
   channel,
@@ -78,6 +85,13 @@ export function ChannelCard({
         <Figure name="Failures" value={formatCount(failed)} />
         <Figure name="Latency, median" value={latency(figures.latency_p50_ms)} />
         <Figure name="Latency, p95" value={latency(figures.latency_p95_ms)} />
+        {channel.limits.map(({ limit, max, used }) => (
+          <Figure
+            key={limit}
+            name={limitTitles[limit]}
+            value={`${formatCount(used)} of ${formatCount(max)}`}
+          />
+        ))}
       </dl>
       {failures.length > 0 && (
         <p class="row">

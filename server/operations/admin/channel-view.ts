@@ -1,11 +1,13 @@
 import type { components } from '../../../generated/http.ts';
 import type { Channel } from '../../channels/channel.ts';
+import type { ChannelReport } from '../../channels/channel-report.ts';
 import { mergeReports, reportChannel } from '../../channels/channel-report.ts';
 import { percentile } from '../../channels/figures.ts';
 import type { Gateway } from '../../http/gateway.ts';
 import { notFound } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { unixTime } from '../../providers/video-task.ts';
+import { countChannelTasks } from '../../store/queries/channel-spending.ts';
 
 /** Returns a function that renders a channel for admins, with the figures of all workers of this gateway. */
 export async function channelViewer({
@@ -13,15 +15,22 @@ export async function channelViewer({
   clock,
   timers,
   siblings,
+  store,
 }: Gateway): Promise<(channel: Channel) => components['schemas']['Channel']> {
+  const limited = channels.all.filter(({ limiter }) => limiter.limits.concurrentTasks !== undefined);
+  const tasks = await countChannelTasks(
+    store.read,
+    limited.map(({ name }) => name),
+  );
   const reports = (await siblings?.channels())?.flat() ?? [];
   // Converts a time of the monotonic clock.
   const toUnixTime = (at: number) => unixTime(clock() + at - timers.monotonic());
   return (channel) => {
     const { settings } = channel;
-    const { state, coolDownUntil, waiting, figures } = reports
+    const report = reports
       .filter(({ name }) => name === settings.name)
       .reduce(mergeReports, reportChannel(channel));
+    const { state, coolDownUntil, waiting, figures } = report;
     const disabled = channels.disabled(settings.name);
     const { lastFailure } = figures;
     return {
@@ -43,6 +52,7 @@ export async function channelViewer({
               user_name: disabled.user_name,
               at: unixTime(disabled.disabled_at),
             },
+      limits: limitsOf(channel, report, tasks.get(settings.name) ?? 0),
       figures: {
         since: toUnixTime(figures.since),
         requests: figures.requests,
@@ -56,6 +66,23 @@ export async function channelViewer({
       },
     };
   };
+}
+
+/** Returns the configured limits with their use. `tasks`: unfinished tasks at the provider. */
+function limitsOf(
+  { limiter }: Channel,
+  { calls }: ChannelReport,
+  tasks: number,
+): components['schemas']['ChannelLimit'][] {
+  const { requestsPerMinute, concurrentCalls, concurrentTasks, spendPerDay } = limiter.limits;
+  const requests = (requestsPerMinute ?? 0) - (limiter.remainingRequests ?? 0);
+  const all = [
+    { limit: 'requests_per_minute', max: requestsPerMinute, used: requests },
+    { limit: 'concurrent_calls', max: concurrentCalls, used: calls },
+    { limit: 'concurrent_tasks', max: concurrentTasks, used: tasks },
+    { limit: 'spend_per_day', max: spendPerDay, used: limiter.spentToday ?? 0 },
+  ] as const;
+  return all.flatMap(({ max, ...use }) => (max === undefined ? [] : [{ ...use, max }]));
 }
 
 /** Finds a channel by name. @throws Failure 404 when the configuration has no such channel */

@@ -1,5 +1,5 @@
 export { createToken } from './accounts.ts';
-export { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
+export { claimPlaces, drawRequests, sweepAllowances } from './allowances.ts';
 export { finishAsset, renewAssetUrl, saveAsset } from './assets.ts';
 export { settleCalls } from './booked-calls.ts';
 export { ensureBootstrap } from './bootstrap.ts';

@@ -20,7 +20,7 @@ const polling = new Set<CommandName>(['recordHeartbeat', 'claimTasks', 'claimTas
 const pollingConnections = 3;
 
 /** Requests wait for these commands, so they have a separate connection and a short time limit. */
-const sharing = new Set<CommandName>(['drawRequests', 'claimSockets', 'sweepAllowances']);
+const sharing = new Set<CommandName>(['drawRequests', 'claimPlaces', 'sweepAllowances']);
 const sharingTimeoutMs = 2_000;
 
 /** Longest time for a query of the change feed, in milliseconds. */
@@ -38,7 +38,7 @@ const idempotent = new Set<CommandName>([
   'releaseOrphans',
   // A repetition takes too many requests from the bucket, which refills within a minute.
   'drawRequests',
-  'claimSockets',
+  'claimPlaces',
   'sweepAllowances',
   'claimTasks',
   'recordPolls',

@@ -179,8 +179,9 @@ export const responseFields: ResponseFields = {
   ChannelListReply: 'data message success',
   'ChannelListReply.data': 'items total',
   Channel:
-    'disabled|null figures groups|null host models name priority protocol resting_until|null state weight',
+    'disabled|null figures groups|null host limits models name priority protocol resting_until|null state weight',
   'Channel.disabled': 'at reason user_id user_name',
+  ChannelLimit: 'limit max used',
   ChannelFigures:
     'failures in_flight last_failure|null latency_p50_ms|null latency_p95_ms|null requests since waiting',
   'ChannelFigures.failures':

@@ -94,6 +94,9 @@ export const responses: Limits = {
   'ReloadReply.data.revision': { pattern: '^[0-9a-f]{12}$' },
   'ChannelTestReply.data.request': { enum: ['speech', 'embeddings', 'count_tokens', 'query'] },
   'ChannelTestReply.data.failure': { enum: [...channelFailures, null] },
+  'ChannelLimit.limit': {
+    enum: ['requests_per_minute', 'concurrent_calls', 'concurrent_tasks', 'spend_per_day'],
+  },
   'Channel.protocol': {
     enum: ['native', 'official', 'eta', 'sigma', 'imgjob', 'messages', 'embeddings', 'verification'],
   },

@@ -54,16 +54,16 @@ export const keys = (engine: Engine): string[] => [
 /** Unlogged: after a crash of the server they are empty, which means that nothing was used. */
 const sharedLimits = [
   `create unlogged table allowances (
-    token_id bigint primary key,
+    subject text primary key,
     remaining double precision not null,
     filled_at double precision not null
   ) with (fillfactor = 50)`,
   'create index allowances_filled on allowances (filled_at)',
-  `create unlogged table socket_places (
-    token_id bigint not null,
+  `create unlogged table limit_places (
+    subject text not null,
     gateway text not null,
     places bigint not null,
-    primary key (token_id, gateway)
+    primary key (subject, gateway)
   )`,
 ];
 
