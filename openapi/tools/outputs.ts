@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import settingsSchema from '../../server/settings/settings.schema.json' with { type: 'json' };
+import { alertRules } from '../../server/telemetry/monitoring/alerts.ts';
+import { dashboard } from '../../server/telemetry/monitoring/dashboard.ts';
 import { catalogueSource, type ModelsFile, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
 import { dialogues } from './dialogues.ts';
@@ -90,6 +92,8 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['errors.md', errorsPage(errors)],
       ['decisions.md', decisions],
       ['settings.ts', await settingsTypes],
+      ['monitoring/alerts.yaml', alertRules()],
+      ['monitoring/dashboard.json', json(dashboard())],
     ]);
   };
 }

@@ -62,9 +62,11 @@ test('contains all files, with their checksums and the time of the commit', asyn
     'openapi-clients.json',
     'openapi.json',
     'sbom.cdx.json',
+    'unigate-alerts.yaml',
     `unigate-${version}.tar.gz`,
     `unigate-client-${version}.tgz`,
     `unigate-conformance-${version}.tgz`,
+    'unigate-dashboard.json',
     'unigate.postman_collection.json',
   ];
   expect((await readdir(release)).sort()).toEqual(['SHA256SUMS', ...names].sort());

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { familyName } from '../../server/telemetry/exposition.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
+import { alerts } from '../../server/telemetry/monitoring/alerts.ts';
 
 const guide = readFileSync(new URL('../../openapi/guides/19-monitoring.md', import.meta.url), 'utf8');
 
@@ -12,6 +13,12 @@ test('the guide lists exactly the exported metrics, by their exposed names', () 
     return `| \`${name}\` | ${descriptor.description} | ${labels.join(', ')} |`;
   });
   const [, after = ''] = guide.split('| metric | description | labels |\n|---|---|---|\n');
+  expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
+});
+
+test('the guide lists exactly the alerts', () => {
+  const rows = alerts.map(({ name, severity, summary }) => `| \`${name}\` | ${severity} | ${summary} |`);
+  const [, after = ''] = guide.split('| alert | severity | meaning |\n|---|---|---|\n');
   expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
 });
 

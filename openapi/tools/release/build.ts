@@ -11,13 +11,15 @@ import { packClient, packConformance } from './pack.ts';
 
 export const sumsFile = 'SHA256SUMS';
 
-/** Contract files by their names in a release. `check:breaking -- --base` accepts the folder. */
-const contract: Readonly<Record<string, string>> = {
+/** Committed files by their names in a release. `check:breaking -- --base` accepts the folder. */
+const committed: Readonly<Record<string, string>> = {
   'openapi.json': 'generated/openapi.json',
   'openapi-3.0.json': 'generated/openapi-3.0.json',
   'openapi-clients.json': 'generated/openapi-clients.json',
   'asyncapi.json': 'generated/asyncapi.json',
   'errors.yaml': 'openapi/errors.yaml',
+  'unigate-alerts.yaml': 'generated/monitoring/alerts.yaml',
+  'unigate-dashboard.json': 'generated/monitoring/dashboard.json',
 };
 
 /**
@@ -27,7 +29,7 @@ const contract: Readonly<Record<string, string>> = {
 export async function buildRelease(root: string, candidate: Candidate, folder: string): Promise<void> {
   const { version, commit, time, notes } = candidate;
   const path = (name: string) => join(folder, name);
-  const copied = Object.entries(contract).map(([name, source]) => copyFile(join(root, source), path(name)));
+  const copied = Object.entries(committed).map(([name, source]) => copyFile(join(root, source), path(name)));
   // Waits for all files, so that no write continues after a failure.
   const parts = await Promise.allSettled([
     ...copied,
