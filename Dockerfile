@@ -54,8 +54,7 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=2 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=2 CMD ["node", "server/probe.ts"]
 STOPSIGNAL SIGTERM
 # Without a shell in between: node is the first process, and SIGTERM reaches it.
 CMD ["node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "server/main.ts"]

@@ -19,7 +19,7 @@ const layers: readonly (readonly string[])[] = [
 ];
 
 /** The top layer: the entry points and the composition root. Nothing below imports it. */
-const top = ['main.ts', 'admin.ts', 'docs.ts', 'app'];
+const top = ['main.ts', 'admin.ts', 'docs.ts', 'probe.ts', 'app'];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -24,6 +25,29 @@ const hasBalancer = (() => {
 })();
 
 const message = { model: 'iota-chat-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] };
+
+test.skipIf(!hasBalancer)('the load balancer returns JSON while no gateway is ready', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'unigate-balancer-'));
+  const [port, unused] = [await freePort(), await freePort()];
+  const text = configText('balancer')
+    .replace('bind :8080', `bind 127.0.0.1:${port}`)
+    .replace('maxconn 20000', 'maxconn 200')
+    .replaceAll(/gateway-\d:8080/g, `127.0.0.1:${unused}`);
+  const file = join(folder, 'haproxy.cfg');
+  await writeFile(file, text);
+  const balancer = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'ignore' });
+  const reply = await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/v1/models`));
+  expect([reply.status, reply.headers.get('content-type'), reply.headers.get('retry-after')]).toEqual([
+    503,
+    'application/json',
+    '1',
+  ]);
+  expect(await reply.json()).toEqual({
+    error: { code: 'unavailable', message: 'No gateway is ready. Try again.' },
+  });
+  balancer.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+});
 
 describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
   'the load balancer of compose.yaml',

