@@ -1,6 +1,7 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { MyLog } from './my-log.ts';
+import { MyStatements } from './my-statements.ts';
 import { MyTasks } from './my-tasks.ts';
 
 type Schemas = components['schemas'];
@@ -9,16 +10,18 @@ export type MyPrices = Schemas['MyPriceListReply']['data'];
 export type Usage = Schemas['MyUsageReply']['data'];
 export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
-/** The key of the client, its tasks, log, prices and usage. */
+/** The key of the client, its tasks, log, statements, prices and usage. */
 export class Me {
   readonly tasks: MyTasks;
   readonly log: MyLog;
+  readonly statements: MyStatements;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
     this.#caller = caller;
     this.tasks = new MyTasks(caller);
     this.log = new MyLog(caller);
+    this.statements = new MyStatements(caller);
   }
 
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */

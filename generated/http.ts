@@ -1425,6 +1425,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the months with statements of the caller's user.
+         * @description Returns the months from the first activity of the user to the current one.
+         *
+         *     A month is a calendar month in UTC. A call or task belongs to the month in which it ended, a refund to the month in
+         *     which it was made. A statement is closed one hour after the end of its month, and then never changes. Statements
+         *     remain when retention removes the entries of the request log.
+         *
+         *     A key with limits gets 403, because a statement covers all keys of the user.
+         */
+        get: operations["listMyStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/statements/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statement of a month.
+         * @description Returns balances, grants, charges by key and model, refunds and debts of a month, which add up to the unit.
+         *
+         *     A month is a calendar month in UTC. A call or task belongs to the month in which it ended, a refund to the month in
+         *     which it was made. A statement is closed one hour after the end of its month, and then never changes. Statements
+         *     remain when retention removes the entries of the request log.
+         *
+         *     **CSV** (`text/csv`, RFC 4180): `balance` and `debt` are absolute in the lines `opening` and `closing`. In all other
+         *     lines they are changes. The sum of the opening line and all changes is the closing line. Strings are quoted and
+         *     protected against formulas as in `GET /api/admin/logs/export`.
+         *
+         *     **HTML** (`text/html`): a page for printing, without scripts.
+         *
+         *     A key with limits gets 403, because a statement covers all keys of the user.
+         */
+        get: operations["getMyStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -2096,6 +2154,47 @@ export interface paths {
          *     10000 groups, counted once for each unit, return 400.
          */
         get: operations["showFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the months with statements of a user.
+         * @description Returns the months from the first activity of the user to the current one, as `GET /api/me/statements` does for the
+         *     user.
+         */
+        get: operations["listUserStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/statements/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statement of a user for a month.
+         * @description Returns the same statement as `GET /api/me/statements/{month}` does for the user.
+         */
+        get: operations["getUserStatement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7543,6 +7642,271 @@ export interface components {
             };
         };
         /**
+         * StatementMonth
+         * @description A month with a statement.
+         */
+        StatementMonth: {
+            /**
+             * @description Year and month in UTC.
+             * @example 2026-11
+             */
+            month: string;
+            /**
+             * Format: int64
+             * @description Start of the month. Unix time in seconds.
+             */
+            since: number;
+            /**
+             * Format: int64
+             * @description End of the month, exclusive. Unix time in seconds.
+             */
+            until: number;
+            /** @description True if the month is closed, so that its statement never changes. */
+            final: boolean;
+        };
+        /**
+         * StatementListReply
+         * @description The months with statements.
+         */
+        StatementListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The months. */
+            data: {
+                /** @description The months from the first activity of the user to the current one, newest first. */
+                items: components["schemas"]["StatementMonth"][];
+            };
+        };
+        /**
+         * StatementBalance
+         * @description Balance and debt of all keys of the user.
+         */
+        StatementBalance: {
+            /**
+             * Format: int64
+             * @description Balance of the keys, except deleted ones. Reserved quota counts as balance, because it is not charged yet.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Cost of finished work that no quota covered.
+             */
+            debt: number;
+        };
+        /**
+         * StatementGrant
+         * @description Quota granted to a key on one day, by reason.
+         */
+        StatementGrant: {
+            /**
+             * Format: int64
+             * @description Start of the day (UTC). Unix time in seconds. Null in the line with the sum of further lines.
+             */
+            day: number | null;
+            /**
+             * Format: int64
+             * @description Id of the key. Null in the line with the sum of further lines.
+             */
+            token_id: number | null;
+            /** @description Name of the key. Null in the line with the sum of further lines. */
+            token_name: string | null;
+            /** @description Reason of the grant. Null without one. */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Granted quota. Below 0 if quota was taken back.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Part that settled a debt instead of raising the balance.
+             */
+            debt_settled: number;
+        };
+        /**
+         * StatementCharge
+         * @description Charges of a key for a model.
+         */
+        StatementCharge: {
+            /**
+             * Format: int64
+             * @description Id of the key. Null in the line with the sum of further lines.
+             */
+            token_id: number | null;
+            /** @description Name of the key. Null in the line with the sum of further lines. */
+            token_name: string | null;
+            /** @description Requested model. Null in the line with the sum of further lines. */
+            model: string | null;
+            /** @description Unit of the model, for example characters, tokens or seconds. Null in the line with the sum of further lines. */
+            unit: string | null;
+            /** @description Number of units. Null in the line with the sum of further lines. */
+            units: number | null;
+            /**
+             * Format: int64
+             * @description Number of ended calls and tasks.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Charged quota.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Part of `quota` that was taken from a balance. The rest was charged to keys without a limit.
+             */
+            spent: number;
+            /**
+             * Format: int64
+             * @description Cost that exceeds `quota`, because no balance covered it.
+             */
+            debt: number;
+        };
+        /**
+         * StatementRefund
+         * @description Refunds to a key for a model.
+         */
+        StatementRefund: {
+            /**
+             * Format: int64
+             * @description Id of the key. Null in the line with the sum of further lines.
+             */
+            token_id: number | null;
+            /** @description Name of the key. Null in the line with the sum of further lines. */
+            token_name: string | null;
+            /** @description Model of the refunded calls. Null in the line with the sum of further lines. */
+            model: string | null;
+            /**
+             * Format: int64
+             * @description Refunded quota.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Part of `quota` that was added to a balance. The rest concerns keys without a limit.
+             */
+            credited: number;
+        };
+        /**
+         * Statement
+         * @description Changes of the quota of a user in a month. All amounts are in quota units.
+         *
+         *     `closing.balance` is `opening.balance` + `corrections.balance` + `grants.quota` - `grants.debt_settled` +
+         *     `refunds.credited` - `charges.spent` - `forfeited`. `closing.debt` is `opening.debt` + `corrections.debt` +
+         *     `charges.debt` - `grants.debt_settled`.
+         */
+        Statement: {
+            /**
+             * @description Year and month in UTC.
+             * @example 2026-11
+             */
+            month: string;
+            /**
+             * Format: int64
+             * @description Start of the month. Unix time in seconds.
+             */
+            since: number;
+            /**
+             * Format: int64
+             * @description End of the month, exclusive. Unix time in seconds.
+             */
+            until: number;
+            /** @description The user. */
+            user: {
+                /**
+                 * Format: int64
+                 * @description Id of the user.
+                 */
+                id: number;
+                /** @description Name of the user. */
+                name: string;
+            };
+            /** @description True if the month is closed. The statement then never changes. */
+            final: boolean;
+            opening: components["schemas"]["StatementBalance"];
+            corrections: components["schemas"]["StatementBalance"];
+            /** @description Granted quota. Moves between keys of the user are not included. */
+            grants: {
+                /**
+                 * Format: int64
+                 * @description Sum of the granted quota.
+                 */
+                quota: number;
+                /**
+                 * Format: int64
+                 * @description Sum of the parts that settled debts.
+                 */
+                debt_settled: number;
+                /** @description The grants, oldest first. */
+                items: components["schemas"]["StatementGrant"][];
+            };
+            /** @description Charges of calls and tasks that ended in the month, including refunded ones. */
+            charges: {
+                /**
+                 * Format: int64
+                 * @description Number of ended calls and tasks.
+                 */
+                requests: number;
+                /**
+                 * Format: int64
+                 * @description Sum of the charged quota.
+                 */
+                quota: number;
+                /**
+                 * Format: int64
+                 * @description Sum of the parts that were taken from balances.
+                 */
+                spent: number;
+                /**
+                 * Format: int64
+                 * @description Sum of the debts.
+                 */
+                debt: number;
+                /** @description The charges, by key and model. */
+                items: components["schemas"]["StatementCharge"][];
+            };
+            /** @description Refunds made in the month, including those of calls of earlier months. */
+            refunds: {
+                /**
+                 * Format: int64
+                 * @description Sum of the refunded quota.
+                 */
+                quota: number;
+                /**
+                 * Format: int64
+                 * @description Sum of the parts that were added to balances.
+                 */
+                credited: number;
+                /** @description The refunds, by key and model. */
+                items: components["schemas"]["StatementRefund"][];
+            };
+            /**
+             * Format: int64
+             * @description Balance of deleted keys that no other key received. Below 0 if reserved quota of a deleted key returned.
+             */
+            forfeited: number;
+            closing: components["schemas"]["StatementBalance"];
+        };
+        /**
+         * StatementReply
+         * @description The statement of a month.
+         */
+        StatementReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Statement"];
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -9864,6 +10228,10 @@ export interface components {
         OfModel: string;
         /** @description Counts only requests of this operation. */
         OfOperation: string;
+        /** @description Year and month in UTC. */
+        Month: string;
+        /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, HTML if it contains `text/html`, otherwise JSON. */
+        StatementFormat: "json" | "csv" | "html";
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -12729,6 +13097,72 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listMyStatements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The months. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getMyStatement: {
+        parameters: {
+            query?: {
+                /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, HTML if it contains `text/html`, otherwise JSON. */
+                format?: components["parameters"]["StatementFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Year and month in UTC. */
+                month: components["parameters"]["Month"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statement. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description File name, only with CSV. */
+                    "content-disposition"?: string;
+                    /** @description Only with HTML. The page has no scripts and loads nothing. */
+                    "content-security-policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementReply"];
+                    "text/csv": string;
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createVerificationSession: {
         parameters: {
             query?: never;
@@ -13945,6 +14379,79 @@ export interface operations {
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listUserStatements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The months. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getUserStatement: {
+        parameters: {
+            query?: {
+                /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, HTML if it contains `text/html`, otherwise JSON. */
+                format?: components["parameters"]["StatementFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+                /** @description Year and month in UTC. */
+                month: components["parameters"]["Month"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statement. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description File name, only with CSV. */
+                    "content-disposition"?: string;
+                    /** @description Only with HTML. The page has no scripts and loads nothing. */
+                    "content-security-policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementReply"];
+                    "text/csv": string;
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

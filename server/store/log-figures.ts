@@ -16,6 +16,8 @@ export const figureSums = [
   'requests',
   'errors',
   'quota',
+  'spent',
+  'debt',
   'units',
   'prompt_tokens',
   'completion_tokens',
@@ -33,6 +35,7 @@ const entryValues: Readonly<Record<string, string>> = {
   hour: 'created_at - created_at % 3600',
   requests: '1',
   errors: `case when ${isError} then 1 else 0 end`,
+  spent: 'case when unlimited = 0 then quota else 0 end',
   longest_ms: 'duration_ms',
   ...Object.fromEntries(
     latencySteps.map((step) => [`ms_${step}`, `case when duration_ms <= ${step} then 1 else 0 end`]),

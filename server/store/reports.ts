@@ -8,6 +8,7 @@ import { searchLog } from './queries/log-search.ts';
 import { countOpenWork } from './queries/open-work.ts';
 import { listOwnLog, ownLogLines } from './queries/own-log.ts';
 import { listOwnTasks } from './queries/own-tasks.ts';
+import { calculateStatement, closedStatement, statementMonths } from './queries/statements.ts';
 import { readTaskHistory } from './queries/task-history.ts';
 import { searchTasks } from './queries/task-search.ts';
 import { searchTokens } from './queries/tokens.ts';
@@ -31,6 +32,10 @@ const reports = {
   countGroups: (db: Db, _args: null) => countGroups(db),
   showFigures,
   sumChannelSpending,
+  statementMonths,
+  closedStatement,
+  calculateStatement: (db: Db, args: Parameters<typeof calculateStatement>[1]) =>
+    inSnapshot(db, (snapshot) => calculateStatement(snapshot, args)),
   countOpenWork,
   exportRange,
   exportPage,
@@ -44,10 +49,17 @@ export type ReportResult<Name extends ReportName> = Awaited<ReturnType<(typeof r
 /** On SQLite each lane is a thread, which runs its reports one after the other. */
 export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
 
+const figureReports: ReadonlySet<ReportName> = new Set<ReportName>([
+  'showFigures',
+  'countOpenWork',
+  'sumChannelSpending',
+  'calculateStatement',
+]);
+
 /** Returns the lane of a report. */
 export function laneOf(name: ReportName): ReportLane {
   if (name === 'auditLedger') return 'audits';
-  if (name === 'showFigures' || name === 'countOpenWork' || name === 'sumChannelSpending') return 'figures';
+  if (figureReports.has(name)) return 'figures';
   const isExport = name === 'exportRange' || name === 'exportPage' || name === 'ownLogLines';
   return isExport ? 'exports' : 'searches';
 }

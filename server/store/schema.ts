@@ -16,6 +16,7 @@ export interface Database {
   ledger: LedgerTable;
   swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
+  statements: StatementsTable;
   log_counts: LogCountsTable;
   refunds: RefundsTable;
   log_figures: LogFiguresTable;
@@ -136,6 +137,15 @@ interface LimitPlacesTable {
 export type TokenStatus = 1 | 2 | 3 | 4;
 
 /** Quota that was added to a key or taken from it other than by work. */
+interface StatementsTable {
+  user_id: number;
+  /** Year and month in UTC: 2026-11. */
+  month: string;
+  /** JSON of a `Statement`. */
+  content: string;
+  closed_at: number;
+}
+
 interface GrantsTable {
   id: Generated<number>;
   token_id: number;
@@ -329,6 +339,9 @@ interface LogFiguresTable {
   /** Entries with a status of 400 or more, or that failed after it was sent. */
   errors: number;
   quota: number;
+  /** Part of the quota that was taken from balances: without calls of keys that had no limit. */
+  spent: number;
+  debt: number;
   prompt_tokens: number;
   completion_tokens: number;
   /** Sum and maximum of the durations. */

@@ -80,6 +80,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getMyUsage: managed,
   listMyLog: managed,
   listMyPrices: [200, 401, 429, 500, 503],
+  getMyStatement: [...operated, 404],
+  listMyStatements: operated.filter((status) => status !== 400),
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
@@ -114,6 +116,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   testChannel: [...operated, 404],
   enableChannel: [...operated, 404],
   disableChannel: [...operated, 404, ...body],
+  getUserStatement: [...operated, 404],
+  listUserStatements: [...operated, 404],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 404, 500],
@@ -143,6 +147,8 @@ export const headers = {
     },
     exportLogs: { 200: ['content-disposition'] },
     listMyLog: { 200: ['content-disposition'] },
+    getMyStatement: { 200: ['content-disposition', 'content-security-policy'] },
+    getUserStatement: { 200: ['content-disposition', 'content-security-policy'] },
     getHomePage: { 200: ['content-security-policy'] },
     getDocs: { 200: ['content-security-policy'] },
     getDocsFile: { 200: ['cache-control', 'content-security-policy'] },

@@ -101,6 +101,9 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
         requests: 1,
         errors: row.status >= 400 || row.state === 'failed' ? 1 : 0,
         quota: row.quota,
+        // The entries are of keys without a limit.
+        spent: 0,
+        debt: 0,
         units: { [row.unit]: row.units },
         prompt_tokens: row.prompt_tokens,
         completion_tokens: row.completion_tokens,

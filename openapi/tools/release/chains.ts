@@ -94,7 +94,7 @@ export const chains: readonly Chain[] = [
     variable: 'userId',
     example: '2',
     from: { createUser: 'data.id' },
-    to: ['updateUser', 'createUserToken'],
+    to: ['updateUser', 'createUserToken', 'listUserStatements', 'getUserStatement'],
   },
   {
     variable: 'userTokenId',
@@ -127,6 +127,8 @@ const needsEdit = new Set([
   'createVideo seedance_references',
   'createOfficialVideo references',
   'cancelNativeTask',
+  'getMyStatement',
+  'getUserStatement',
   'submitMusic continuation',
   'submitMusic stems',
   'submitImagine reference',

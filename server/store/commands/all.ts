@@ -19,6 +19,7 @@ export { recordPrices } from './price-changes.ts';
 export { refundCall } from './refunds.ts';
 export { sweepLog, sweepReservations } from './retention.ts';
 export { ensureSecret } from './secrets.ts';
+export { closeStatement } from './statements.ts';
 export { claimStrandedTasks, claimTask, claimTasks, recordPolls } from './task-polls.ts';
 export {
   acceptTask,

@@ -2,6 +2,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { RunContext } from '../context/run-context.ts';
 import { Unavailable } from '../context/unavailable.ts';
 import type { Variation } from '../wire/exchange.ts';
+import { statementScenarios } from './resources.ts';
 import type { Scenario } from './scenario.ts';
 
 /** A change by an admin. Runs only with `--admin`, and only on resources that the run created. */
@@ -69,6 +70,8 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
     path: { id: await fixtures.user() },
     body: { disabled: false },
   })),
+  listUserStatements: () => [{ name: '200 the months', status: 200, variation: { path: { id: '1' } } }],
+  getUserStatement: () => statementScenarios('1'),
   createUserToken: change('200 a key for a user of the run', async ({ fixtures }) => ({
     path: { id: await fixtures.user() },
     body: { name: 'conformance', remain_quota: 0 },

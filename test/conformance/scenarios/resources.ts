@@ -134,6 +134,19 @@ function idempotencyScenarios(words: string, body: (words: string) => JsonObject
   ];
 }
 
+const statementTypes = { json: 'application/json', csv: 'text/csv', html: 'text/html' } as const;
+
+/** The statement of the current month in each format. */
+export const statementScenarios = (userId?: string): Scenario[] => {
+  const path = { month: new Date().toISOString().slice(0, 7), ...(userId !== undefined && { id: userId }) };
+  return Object.entries(statementTypes).map(([format, mediaType]) => ({
+    name: `200 ${format}`,
+    status: 200,
+    mediaType,
+    variation: { path, query: { format } },
+  }));
+};
+
 const pageScenarios = (): Scenario[] => [
   { name: '200 a list', status: 200 },
   { name: '200 a short page', status: 200, variation: { query: { limit: 1 } }, verify: atMostOne },
@@ -340,6 +353,8 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: { query: { since: Math.floor(Date.now() / 1000) - 1, format: 'csv' } },
     },
   ],
+  listMyStatements: () => [{ name: '200 the months', status: 200 }],
+  getMyStatement: () => statementScenarios(),
   getMyTask: ({ fixtures }) => [
     {
       name: '200 a finished task',

@@ -44,6 +44,8 @@ export const keys = (engine: Engine): string[] => [
     created_time bigint not null
   )`,
   'create index tokens_user on tokens (user_id, id) where deleted_at is null',
+  // For statements, which include deleted keys.
+  'create index tokens_owner on tokens (user_id)',
   'create index tokens_maker on tokens (maker_id) where maker_id is not null',
   // Deleted keys whose remaining quota goes back to the key that it came from.
   `create index tokens_left on tokens (id)

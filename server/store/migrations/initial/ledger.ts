@@ -73,6 +73,15 @@ export const ledger = (engine: Engine): string[] => [
   `create unique index refunds_once on refunds (given_by, idempotency_key)
     where idempotency_key is not null`,
   'create index refunds_created on refunds (created_at)',
+  'create index refunds_user on refunds (user_id, created_at)',
+  // Closed months, which never change. They outlive their users' keys.
+  `create table statements (
+    user_id bigint not null,
+    month text not null,
+    content text not null,
+    closed_at bigint not null,
+    constraint statements_month primary key (user_id, month)
+  )`,
   `create table swept_totals (
     token_id bigint primary key,
     charged bigint not null,

@@ -29,6 +29,8 @@ export const requestLog = (engine: Engine): string[] => [
     requests bigint not null,
     errors bigint not null,
     quota bigint not null,
+    spent bigint not null,
+    debt bigint not null,
     prompt_tokens bigint not null,
     completion_tokens bigint not null,
     duration_ms bigint not null,

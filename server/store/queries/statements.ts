@@ -1,0 +1,293 @@
+import { sql } from 'kysely';
+import { dayOf, onDays } from '../log-days.ts';
+import { entryColumns, figureColumns } from '../log-figures.ts';
+import { type Month, monthOf, nextMonth, startOfMonth } from '../months.ts';
+import type { Db } from '../schema.ts';
+
+/** Quota of all keys of a user at one moment. Reserved quota counts as balance, because it is not charged yet. */
+export interface Standing {
+  /** Balance of the keys with a limit, except deleted ones. */
+  balance: number;
+  /** Cost of finished work that no quota covered. */
+  debt: number;
+}
+
+/** The key of a line. Null: the line is the sum of all further lines. */
+interface KeyOfLine {
+  token_id: number | null;
+  token_name: string | null;
+}
+
+export interface StatementGrant extends KeyOfLine {
+  /** Start of the day in UTC, in Unix seconds. Null with further lines. */
+  day: number | null;
+  reason: string | null;
+  /** Below zero: taken back. */
+  quota: number;
+  /** Part that settled a debt. */
+  debt_settled: number;
+}
+
+export interface StatementCharge extends KeyOfLine {
+  model: string | null;
+  unit: string | null;
+  units: number | null;
+  requests: number;
+  quota: number;
+  /** Part that was taken from balances. */
+  spent: number;
+  debt: number;
+}
+
+export interface StatementRefund extends KeyOfLine {
+  model: string | null;
+  quota: number;
+  /** Part that returned to balances. */
+  credited: number;
+}
+
+/**
+ * Changes of the quota of a user in a month:
+ * `opening.balance + corrections.balance + grants.quota - grants.debt_settled + refunds.credited - charges.spent
+ * - forfeited = closing.balance`, and
+ * `opening.debt + corrections.debt + charges.debt - grants.debt_settled = closing.debt`.
+ */
+export interface Statement {
+  month: Month;
+  /** Unix seconds. `until` is excluded. */
+  since: number;
+  until: number;
+  user: { id: number; name: string };
+  /** Whether the month is closed, so that the statement never changes. */
+  final: boolean;
+  opening: Standing;
+  /** Entries of earlier months that were recorded after these were closed. */
+  corrections: Standing;
+  grants: { quota: number; debt_settled: number; items: StatementGrant[] };
+  charges: { requests: number; quota: number; spent: number; debt: number; items: StatementCharge[] };
+  refunds: { quota: number; credited: number; items: StatementRefund[] };
+  /** Balance of deleted keys that no other key received. */
+  forfeited: number;
+  closing: Standing;
+}
+
+/** The months of a user that are stored, and the range of those that can be calculated. */
+export interface StatementMonths {
+  first: Month;
+  /** The last closed month. Null: none is closed. */
+  closed: Month | null;
+}
+
+/** Largest number of lines of a kind. A further line has the sum of the others. */
+const maxLines = 10_000;
+
+/** Returns the months with statements. Undefined: there is no such user. */
+export async function statementMonths(
+  db: Db,
+  { userId }: { userId: number },
+): Promise<StatementMonths | undefined> {
+  const { rows } = await sql<{ created: number; first: number | null; closed: Month | null }>`
+    select u.created_at as created, (
+      select min(at) from (
+        select min(hour) * 1000 as at from log_figures where user_id = ${userId}
+        union all select min(first_at) * 1000 from log_counts where user_id = ${userId}
+        union all select min(g.created_at) from tokens t join grants g on g.token_id = t.id where t.user_id = ${userId}
+      ) as activity
+    ) as first, (select max(month) from statements where user_id = ${userId}) as closed
+    from users u where u.id = ${userId}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return { first: monthOf(row.first ?? row.created), closed: row.closed };
+}
+
+/** Reads the statement of a closed month. */
+export async function closedStatement(
+  db: Db,
+  { userId, month }: { userId: number; month: Month },
+): Promise<Statement | undefined> {
+  const row = await db
+    .selectFrom('statements')
+    .select('content')
+    .where('user_id', '=', userId)
+    .where('month', '=', month)
+    .executeTakeFirst();
+  return row && (JSON.parse(row.content) as Statement);
+}
+
+interface StatementQuery {
+  userId: number;
+  month: Month;
+  /** Whether the month is over and all its calls are recorded. */
+  final: boolean;
+}
+
+/** Calculates a statement. It starts with the closing balance of the month before, if that is closed. Needs a snapshot. */
+export async function calculateStatement(db: Db, query: StatementQuery): Promise<Statement> {
+  const { userId, month, final } = query;
+  const range = { userId, since: startOfMonth(month), until: startOfMonth(nextMonth(month)) };
+  const user = await db
+    .selectFrom('users')
+    .select(['id', 'name'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow();
+  const before = monthOf((range.since - 1) * 1_000);
+  const earlier = await closedStatement(db, { userId, month: before });
+  const ledgerBefore = await standingAt(db, userId, range.since);
+  const opening = earlier?.closing ?? ledgerBefore;
+  const closing = await standingAt(db, userId, range.until);
+  const names = await keyNames(db, userId);
+  const grants = sumOf(await grantsIn(db, range), names, ['quota', 'debt_settled']);
+  const charges = sumOf(await chargesIn(db, range), names, ['requests', 'quota', 'spent', 'debt']);
+  const refunds = sumOf(await refundsIn(db, range), names, ['quota', 'credited']);
+  const corrections = {
+    balance: ledgerBefore.balance - opening.balance,
+    debt: ledgerBefore.debt - opening.debt,
+  };
+  const forfeited =
+    ledgerBefore.balance +
+    grants.quota -
+    grants.debt_settled +
+    refunds.credited -
+    charges.spent -
+    closing.balance;
+  return {
+    month,
+    since: range.since,
+    until: range.until,
+    user,
+    final,
+    opening,
+    corrections,
+    grants,
+    charges,
+    refunds,
+    forfeited,
+    closing,
+  };
+}
+
+interface Range {
+  userId: number;
+  /** Unix seconds, each the start of an hour. */
+  since: number;
+  until: number;
+}
+
+/** The figures of a user, including entries that are not rolled up yet. */
+const figuresOf = (db: Db, { userId, since, until }: Range) => sql`(
+  select ${figureColumns} from log_figures where user_id = ${userId} and hour >= ${since} and hour < ${until}
+  union all
+  select ${entryColumns} from request_log
+  where user_id = ${userId} and id > (select rolled_to from log_figures_mark)
+    and created_at >= ${since} and created_at < ${until}
+    and ${onDays(db, dayOf(since * 1_000), dayOf(until * 1_000 - 1))})`;
+
+/** Calculates balance and debt of a user at a time from all that happened before it. */
+async function standingAt(db: Db, userId: number, until: number): Promise<Standing> {
+  const { rows } = await sql<Standing>`
+    select coalesce(sum(case when t.deleted_at is null or t.deleted_at >= ${until * 1_000} then s.balance else 0 end), 0)
+      as balance, coalesce(sum(s.debt), 0) as debt
+    from (
+      select token_id, -sum(spent) as balance, sum(debt) as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+      group by token_id
+      union all
+      select g.token_id, sum(g.amount - g.debt_settled), -sum(g.debt_settled)
+      from tokens o join grants g on g.token_id = o.id
+      where o.user_id = ${userId} and g.created_at < ${until * 1_000} group by g.token_id
+      union all
+      select token_id, sum(amount), 0 from refunds
+      where user_id = ${userId} and unlimited = 0 and created_at < ${until * 1_000} group by token_id
+    ) as s join tokens t on t.id = s.token_id`.execute(db);
+  return { balance: rows[0]?.balance ?? 0, debt: rows[0]?.debt ?? 0 };
+}
+
+/** Lines without the names of their keys. */
+type Unnamed<Line extends KeyOfLine> = Omit<Line, 'token_name'>;
+
+/** The first lines of a kind, and their sum, which includes all others. */
+interface Lines<Line extends KeyOfLine> {
+  items: Unnamed<Line>[];
+  /** A line with the sum of all lines. */
+  sum: Unnamed<Line>;
+}
+
+async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementGrant>> {
+  const matching = sql`
+    from tokens t join grants g on g.token_id = t.id
+    where t.user_id = ${userId} and g.kind = 'given'
+      and g.created_at >= ${since * 1_000} and g.created_at < ${until * 1_000}`;
+  const day = sql`g.created_at / 86400000 * 86400`;
+  const { rows: items } = await sql<Unnamed<StatementGrant>>`
+    select ${day} as day, g.token_id, g.reason, sum(g.amount) as quota, sum(g.debt_settled) as debt_settled ${matching}
+    group by ${day}, g.token_id, g.reason order by 1, 2, 3 limit ${maxLines + 1}`.execute(db);
+  const { rows: sums } = await sql<Unnamed<StatementGrant>>`
+    select null as day, null as token_id, null as reason, coalesce(sum(g.amount), 0) as quota,
+      coalesce(sum(g.debt_settled), 0) as debt_settled ${matching}`.execute(db);
+  return linesOf(items, sums);
+}
+
+async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> {
+  const figures = figuresOf(db, range);
+  const { rows: items } = await sql<Unnamed<StatementCharge>>`
+    select token_id, model_name as model, unit, sum(units) as units, sum(requests) as requests, sum(quota) as quota,
+      sum(spent) as spent, sum(debt) as debt
+    from ${figures} as f group by token_id, model_name, unit order by 1, 2, 3 limit ${maxLines + 1}`.execute(
+    db,
+  );
+  const { rows: sums } = await sql<Unnamed<StatementCharge>>`
+    select null as token_id, null as model, null as unit, null as units, coalesce(sum(requests), 0) as requests,
+      coalesce(sum(quota), 0) as quota, coalesce(sum(spent), 0) as spent, coalesce(sum(debt), 0) as debt
+    from ${figures} as f`.execute(db);
+  // Sums of fractional seconds have rounding errors.
+  const rounded = items.map((item) => ({ ...item, units: Math.round((item.units ?? 0) * 1e3) / 1e3 }));
+  return linesOf(rounded, sums);
+}
+
+async function refundsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementRefund>> {
+  const matching = sql`
+    from refunds where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
+  const credited = sql`sum(case when unlimited = 0 then amount else 0 end)`;
+  const { rows: items } = await sql<Unnamed<StatementRefund>>`
+    select token_id, model_name as model, sum(amount) as quota, ${credited} as credited ${matching}
+    group by token_id, model_name order by 1, 2 limit ${maxLines + 1}`.execute(db);
+  const { rows: sums } = await sql<Unnamed<StatementRefund>>`
+    select null as token_id, null as model, coalesce(sum(amount), 0) as quota, coalesce(${credited}, 0) as credited
+    ${matching}`.execute(db);
+  return linesOf(items, sums);
+}
+
+function linesOf<Line extends KeyOfLine>(
+  items: Unnamed<Line>[],
+  [sum]: readonly Unnamed<Line>[],
+): Lines<Line> {
+  if (sum === undefined) throw new Error('the query returned no sum');
+  return { items, sum };
+}
+
+async function keyNames(db: Db, userId: number): Promise<ReadonlyMap<number, string>> {
+  const rows = await db.selectFrom('tokens').select(['id', 'name']).where('user_id', '=', userId).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Adds the names of keys to lines, a line for those beyond the maximum, and the sums of some fields. */
+function sumOf<Line extends KeyOfLine, Field extends keyof Line & string>(
+  { items, sum }: Lines<Line>,
+  names: ReadonlyMap<number, string>,
+  fields: readonly Field[],
+): Record<Field, number> & { items: Line[] } {
+  const shown = items.length > maxLines ? items.slice(0, maxLines) : items;
+  const amount = (line: object, field: Field) => Number((line as Record<Field, unknown>)[field]);
+  const sums = Object.fromEntries(fields.map((field) => [field, amount(sum, field)]));
+  const rest = Object.fromEntries(
+    fields.map((field) => [
+      field,
+      shown.reduce((left, line) => left - amount(line, field), amount(sum, field)),
+    ]),
+  );
+  const all = shown.length < items.length ? [...shown, { ...sum, ...rest }] : shown;
+  const named = all.map((line) => {
+    const { token_id: id } = line as Pick<KeyOfLine, 'token_id'>;
+    return { ...line, token_name: id === null ? null : (names.get(id) ?? '') };
+  });
+  return { ...(sums as Record<Field, number>), items: named as unknown as Line[] };
+}
