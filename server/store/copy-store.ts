@@ -9,7 +9,7 @@ import type { DatabaseCopy } from './postgres/copy-sqlite.ts';
 export async function copyStore({
   dataDir,
   databaseUrl,
-  target = databaseUrl,
+  target,
   signal,
 }: {
   dataDir: string;
@@ -17,8 +17,9 @@ export async function copyStore({
   target: string | undefined;
   signal: AbortSignal;
 }): Promise<DatabaseCopy> {
-  if (target === undefined || !/^postgres(ql)?:\/\//.test(target) || !URL.canParse(target))
+  const [variable, address] = target === undefined ? ['DATABASE_URL', databaseUrl] : ['--to', target];
+  if (address === undefined)
     throw new SettingsError('--to or DATABASE_URL must be the postgres:// address of an empty database.');
   const { copyToPostgres } = await import('./postgres/copy-sqlite.ts');
-  return copyToPostgres({ dataDir, databaseUrl: target, signal });
+  return copyToPostgres({ dataDir, databaseUrl: address, variable, signal });
 }

@@ -13,6 +13,9 @@ import type { StoreOptions } from './store.ts';
 
 type DatabaseOptions = Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>;
 
+/** The database has the schema of an older version. */
+export class OlderSchemaError extends SettingsError {}
+
 /**
  * Reads a database in one snapshot, also while a gateway uses it. Cannot write.
  *
@@ -46,5 +49,5 @@ async function requireVersion(db: Db): Promise<void> {
     throw new SettingsError('The database has no tables of a gateway.', { cause });
   });
   if (pendingMigrations(applied).length > 0)
-    throw new SettingsError('The database is of an older version: start the gateway once.');
+    throw new OlderSchemaError('The database is of an older version: start the gateway once.');
 }

@@ -36,7 +36,8 @@ const points: readonly [engine: Engine, dieAt: string][] = [
   ['postgres', 'settle:between'],
 ];
 
-describe.each(points)('a gateway on %s', { concurrent: true }, (engine, dieAt) => {
+// Not `on %s`: each point is tested with one engine only.
+describe.each(points)('a gateway with %s', { concurrent: true }, (engine, dieAt) => {
   test.runIf(engines.includes(engine))(
     `killed at ${dieAt} loses nothing and charges nothing twice`,
     { timeout: 240_000 },

@@ -73,7 +73,19 @@ describe.each(engines)('a gateway in maintenance mode on %s', (engine) => {
     for (const started of [tasksStart, retentionStart]) expect(started).toHaveBeenCalledOnce();
     expect(callbacksStart).toHaveBeenCalledTimes(2);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const changes = await running.store.read
+      .selectFrom('changes')
+      .select(['subject', 'token_id'])
+      .where('action', '=', 'releaseGateway')
+      .execute();
+    expect(changes[0]).toMatchObject({ subject: 'gateway', token_id: expect.any(Number) });
     expect(await admin.release()).toEqual({ released: false });
+    const { count } = await running.store.read
+      .selectFrom('changes')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('action', '=', 'releaseGateway')
+      .executeTakeFirstOrThrow();
+    expect(count).toBe(changes.length);
     const { code, stdout } = await runCommand(['admin', 'release'], {
       env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: key },
     });

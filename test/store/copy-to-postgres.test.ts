@@ -11,6 +11,7 @@ import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
 import { auditLedger } from '../../server/store/queries/audit.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import { compiled } from '../support/child-node.ts';
+import { freePort } from '../support/free-port.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 import { fillStore } from './full-store.ts';
 import { makeToken } from './ledger.ts';
@@ -21,11 +22,28 @@ const never = new AbortController().signal;
 
 type Rows = Record<string, unknown>[];
 
-test('a target that is no address of PostgreSQL is refused', async () => {
-  for (const target of [undefined, 'mysql://db.example/unigate', 'postgres://a b'])
-    await expect(copyStore({ dataDir: '.data', target, signal: never })).rejects.toThrow(
-      '--to or DATABASE_URL must be',
-    );
+test('a target that is no address of PostgreSQL is refused, with the name of its option or variable', async () => {
+  const refused: [target: string | undefined, databaseUrl: string | undefined, message: string][] = [
+    [undefined, undefined, '--to or DATABASE_URL must be the postgres:// address of an empty database.'],
+    ['mysql://db.example/unigate', undefined, '--to must begin with postgres://'],
+    ['postgres://a b', 'postgres://db.example/unigate', '--to must have the form'],
+    [undefined, 'postgres://a b', 'DATABASE_URL must have the form'],
+  ];
+  for (const [target, address, message] of refused)
+    await expect(
+      copyStore({ dataDir: '.data', databaseUrl: address, target, signal: never }),
+    ).rejects.toThrow(message);
+});
+
+test('a target that does not respond is reported with its option', async () => {
+  const source = await TestStore.make('sqlite');
+  const store = await source.open();
+  await store.close();
+  const target = `postgres://nobody:secret@127.0.0.1:${await freePort()}/none`;
+  const failed = copyStore({ dataDir: source.options.dataDir, target, signal: never });
+  await expect(failed).rejects.toThrow(/^--to: the target database cannot be used: .*ECONNREFUSED/);
+  await expect(failed).rejects.not.toThrow('secret');
+  await source.remove();
 });
 
 describe.runIf(engines.includes('postgres'))('a copy of a SQLite database on PostgreSQL', () => {

@@ -11,6 +11,12 @@ export const backupCommand = command({
   async run(call) {
     const copy = await requireDatabase(call, 'backup').backUp(call.text);
     const { file, bytes, audit } = copy;
-    printAudit(call.output, audit, { before: { file, bytes }, data: copy });
+    if (audit !== null) printAudit(call.output, audit, { before: { file, bytes }, data: copy });
+    else {
+      call.output.fields({ file, bytes }, copy);
+      call.output.note(
+        'The copy is complete. Its ledger was not audited, because the database is of an older version.',
+      );
+    }
   },
 });

@@ -24,8 +24,8 @@ export interface AdminCall<Options = object> {
 export interface LocalDatabase {
   /** Audits the ledger. */
   audit(): Promise<Audit>;
-  /** Copies the SQLite database to a new file. */
-  backUp(file: string): Promise<{ file: string; bytes: number; audit: Audit }>;
+  /** Copies the SQLite database to a new file. A database of an older version is not audited. */
+  backUp(file: string): Promise<{ file: string; bytes: number; audit: Audit | null }>;
   /** Copies the SQLite database to an empty PostgreSQL database. Undefined: that of DATABASE_URL. */
   migrate(
     target: string | undefined,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { standardLimits } from '../../settings/database.ts';
 import { SettingsError } from '../../settings/settings-error.ts';
-import { Availability } from '../availability.ts';
+import { Availability, StoreUnavailable } from '../availability.ts';
 import { fault } from '../fault-points.ts';
 import { lockMigrations, migrate } from '../migrate.ts';
 import { type Audit, auditLedger } from '../queries/audit.ts';
@@ -27,6 +27,8 @@ interface CopyOptions {
   dataDir: string;
   /** `postgres://…` */
   databaseUrl: string;
+  /** Option or variable that names the target, for errors. Default: `DATABASE_URL`. */
+  variable?: string | undefined;
   /** PostgreSQL schema. Default: the schema of the connection. */
   schema?: string | undefined;
   signal: AbortSignal;
@@ -36,22 +38,31 @@ interface CopyOptions {
  * Copies a SQLite database to an empty PostgreSQL database in one transaction, and verifies it by row counts and the ledger audit.
  * The source does not change. A failure leaves the target without rows.
  *
- * @throws SettingsError when a gateway uses the source, the target has rows, or the copy differs
- * @throws StoreUnavailable when the target does not respond
+ * @throws SettingsError when a gateway uses the source, the target has rows or does not respond, or the copy differs
  */
 export async function copyToPostgres({
   dataDir,
   databaseUrl,
+  variable = 'DATABASE_URL',
   schema,
   signal,
 }: CopyOptions): Promise<DatabaseCopy> {
+  const servers = new DatabaseServers(databaseUrl, variable);
   const file = databaseFile(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const audit = await readSnapshot({ dataDir }, auditLedger);
     const source = openReader(file);
     try {
-      return await withTarget(databaseUrl, schema, (target) => copyVerified(source, audit, target, signal));
+      return await withTarget(servers, schema, (target) => copyVerified(source, audit, target, signal)).catch(
+        (error: unknown) => {
+          if (!(error instanceof StoreUnavailable)) throw error;
+          const reason = error.cause instanceof Error ? error.cause.message : 'it does not respond';
+          throw new SettingsError(`${variable}: the target database cannot be used: ${reason}.`, {
+            cause: error,
+          });
+        },
+      );
     } finally {
       source.close();
     }
@@ -62,11 +73,11 @@ export async function copyToPostgres({
 
 /** Opens the target without time limits for statements, and creates its tables. */
 async function withTarget<T>(
-  databaseUrl: string,
+  servers: DatabaseServers,
   schema: string | undefined,
   use: (target: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
-  const connections = openConnections('copy', new DatabaseServers(databaseUrl), {
+  const connections = openConnections('copy', servers, {
     max: 1,
     keepAlive: true,
     connectionTimeoutMillis: standardLimits.connectTimeoutMs,

@@ -6,9 +6,9 @@ export class DatabaseServers {
   readonly #urls: readonly [string, ...string[]];
   #index = 0;
 
-  /** `databaseUrl`: address with one or more hosts. @throws SettingsError when it is malformed */
-  constructor(databaseUrl: string) {
-    this.#urls = serverUrls('DATABASE_URL', databaseUrl);
+  /** `databaseUrl`: address with one or more hosts. @throws SettingsError naming `variable` when it is malformed */
+  constructor(databaseUrl: string, variable = 'DATABASE_URL') {
+    this.#urls = serverUrls(variable, databaseUrl);
   }
 
   get count(): number {

@@ -4,15 +4,15 @@ import { dirname, join, resolve } from 'node:path';
 import { SettingsError } from '../../settings/settings-error.ts';
 import { fault } from '../fault-points.ts';
 import { type Audit, auditLedger } from '../queries/audit.ts';
-import { readSnapshot } from '../read-snapshot.ts';
+import { OlderSchemaError, readSnapshot } from '../read-snapshot.ts';
 import { databaseFile, databaseName, openReader } from './connection.ts';
 
 export interface Backup {
   /** Absolute path. */
   file: string;
   bytes: number;
-  /** Ledger audit of the copy. */
-  audit: Audit;
+  /** Ledger audit of the copy. Null: the database is of an older version, whose ledger this version cannot audit. */
+  audit: Audit | null;
 }
 
 /**
@@ -31,7 +31,10 @@ export async function backUpDatabase(dataDir: string, target: string): Promise<B
     const copy = join(folder, databaseName);
     await writing(file, () => copyDatabase(source, copy));
     fault('backup_copied');
-    const audit = await readSnapshot({ dataDir: folder }, auditLedger);
+    const audit = await readSnapshot({ dataDir: folder }, auditLedger).catch((error: unknown) => {
+      if (error instanceof OlderSchemaError) return null;
+      throw error;
+    });
     const { size: bytes } = await stat(copy);
     await writing(file, async () => {
       requireAbsent(file);
