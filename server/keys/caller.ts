@@ -12,7 +12,7 @@ export interface Caller {
   /** Whether the key sees only itself, its descendants and their resources. Default: it sees everything of its user. */
   hasLimits?: boolean;
   tokenName: string;
-  /** Whether its quota is unlimited. Undefined: not known. */
+  /** Whether its quota is unlimited, and its user has no wallet. Undefined: not known. */
   unlimited?: boolean;
   /** Whether it may call admin operations. */
   isAdmin: boolean;

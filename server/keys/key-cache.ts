@@ -142,7 +142,7 @@ export class KeyCache {
       ancestorIds: token.lineage.ancestorIds,
       hasLimits: hasLimits(token),
       tokenName: token.name,
-      unlimited: token.unlimitedQuota,
+      unlimited: token.unlimitedQuota && !token.hasWallet,
       isAdmin: hasAdminAccess(token),
       group: token.group,
       modelLimits: token.modelLimits,

@@ -18,6 +18,7 @@ import {
 } from './ledger.ts';
 import { type QuotaLease, QuotaLeases, type QuotaLeasesParts } from './quota-leases.ts';
 import { type Booked, Settlements } from './settlements.ts';
+import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
 
 export interface CallQuotaParts extends QuotaLeasesParts {
   store: Pick<Store, 'run' | 'read' | 'retrySignal' | 'check'>;
@@ -31,7 +32,7 @@ export interface CallReservation {
   tokenId: number;
   unit: string;
   amount: number;
-  /** Whether the quota of its key is unlimited. */
+  /** Whether the quota of its key is unlimited without a wallet. */
   unlimited: boolean;
 }
 
@@ -39,7 +40,7 @@ export interface CallReservation {
 interface Reservation {
   request: ReserveRequest;
   amount: number;
-  /** Undefined: the quota of the key is unlimited, or was when the call began. */
+  /** Undefined: the quota of the key is unlimited without a wallet, or was when the call began. */
   lease: QuotaLease | undefined;
   /** The running extension, during which the reservation is not closed. */
   extending: Promise<unknown> | undefined;
@@ -107,6 +108,10 @@ export class CallQuota implements Reservations, QuotaSource {
     await this.#parts.store.check();
   }
 
+  describeShortage(key: RefusedKey): Promise<string> {
+    return describeShortage(this.#parts.store.read, key);
+  }
+
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     const { requestId, token } = request;
     const amount = requireQuota('amount', request.amount);
@@ -127,10 +132,6 @@ export class CallQuota implements Reservations, QuotaSource {
     }
     const reserve = () => this.#parts.ledger.reserve(request);
     return this.withReclaim(token.id, amount, reserve, lacksQuota);
-  }
-
-  remaining(tokenId: number): Promise<number> {
-    return this.#parts.ledger.remaining(tokenId);
   }
 
   async withLease<T>(
@@ -160,12 +161,25 @@ export class CallQuota implements Reservations, QuotaSource {
     amount: number,
     attempt: () => Promise<T>,
     isRefused: (outcome: T) => boolean,
+    { limitOnly = false }: { limitOnly?: boolean } = {},
   ): Promise<T> {
     for (let left = maxReclaims; ; left -= 1) {
       const outcome = await attempt();
       if (!isRefused(outcome) || left === 0) return outcome;
-      if (!(await this.#leases.reclaim(tokenId, amount, left < maxReclaims))) return outcome;
+      if (!(await this.#leases.reclaim(tokenId, amount, left < maxReclaims, limitOnly))) return outcome;
     }
+  }
+
+  /** Runs `attempt`, which takes quota from a wallet, and again after leased quota of all its keys was reclaimed. */
+  async withWalletReclaim<T>(
+    userId: number,
+    amount: number,
+    attempt: () => Promise<T>,
+    isRefused: (outcome: T) => boolean,
+  ): Promise<T> {
+    const outcome = await attempt();
+    if (!isRefused(outcome) || !(await this.#leases.reclaimWallet(userId, amount))) return outcome;
+    return attempt();
   }
 
   async extend(request: ExtendRequest): Promise<ExtendResult> {
@@ -259,6 +273,7 @@ export class CallQuota implements Reservations, QuotaSource {
       model: request.model,
       unit: request.unit,
       lease: lease?.id ?? null,
+      unlimited: lease?.unlimited === true,
       held: amount,
       charged,
       beyond: cost - charged,

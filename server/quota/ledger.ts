@@ -2,14 +2,14 @@ import type { Unit } from '../models/usage.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/ledger.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
-import { findToken } from '../store/queries/tokens.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
+import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
 
 export interface ReserveRequest {
   /** Id of the reservation. Each id is reserved and settled or refunded at most once. */
   requestId: string;
-  /** `unlimited`: its quota is known to be unlimited. */
+  /** `unlimited`: its quota is known to be unlimited, and its user has no wallet. */
   token: { id: number; userId: number; unlimited?: boolean };
   model: string;
   unit: Unit;
@@ -25,14 +25,15 @@ export type LeaseDraw = 'drawn' | 'unused' | 'no_lease';
 /** Provides quota for work that is stored in rows of its own, such as tasks. */
 export interface QuotaSource {
   /**
-   * Runs `attempt`, which takes quota from a key's balance. If `isRefused` returns true, the balance is too low: reclaims
-   * leased quota of the key and runs the attempt again.
+   * Runs `attempt`, which takes quota from the balance of a key and of its wallet. If `isRefused` returns true, a balance is
+   * too low: reclaims leased quota and runs the attempt again. `limitOnly`: it takes nothing from the wallet.
    */
   withReclaim<T>(
     tokenId: number,
     amount: number,
     attempt: () => Promise<T>,
     isRefused: (outcome: T) => boolean,
+    options?: { limitOnly?: boolean },
   ): Promise<T>;
   /**
    * Reserves an amount in a lease and runs `attempt`, which draws it from that lease in the database; `drawOf` returns
@@ -70,7 +71,9 @@ export interface SettleRequest {
 
 /** Reserves quota before work begins, and settles or refunds it afterwards. */
 export interface Reservations {
-  /** Reserves quota. Unlimited keys always have enough. */
+  /** Describes the balance that was too low for a refused call. */
+  describeShortage(key: RefusedKey): Promise<string>;
+  /** Reserves quota. Unlimited keys without a wallet always have enough. */
   reserve(request: ReserveRequest): Promise<ReserveResult>;
   /**
    * Raises a reservation from `from` to `to`, or leaves it unchanged without enough quota. `not_open`: it is closed or its
@@ -88,8 +91,6 @@ export interface Reservations {
    * an unavailable store: the refund follows when it responds again.
    */
   refund(request: { requestId: string; log?: LogEntry }): Promise<boolean>;
-  /** Returns the available quota of a key, including leased quota. */
-  remaining(tokenId: number): Promise<number>;
 }
 
 /** Keeps every reservation and settlement in the database. */
@@ -112,6 +113,10 @@ export class Ledger implements Reservations {
     this.#onShortfall = onShortfall;
   }
 
+  describeShortage(key: RefusedKey): Promise<string> {
+    return describeShortage(this.#store.read, key);
+  }
+
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     const kind = request.kind ?? 'request';
     return this.#store.run('reserve', {
@@ -125,10 +130,6 @@ export class Ledger implements Reservations {
       gateway: kind === 'request' ? this.#gateway : null,
       now: this.#clock(),
     });
-  }
-
-  async remaining(tokenId: number): Promise<number> {
-    return (await findToken(this.#store.read, tokenId))?.remainQuota ?? 0;
   }
 
   async extend(request: ExtendRequest): Promise<ExtendResult> {

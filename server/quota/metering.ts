@@ -71,7 +71,7 @@ export class Metering {
     this.#reserved = reserved;
   }
 
-  /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when the key was revoked */
+  /** @throws Failure 403 when the quota of the key or of its wallet does not cover the expected units, 401 when the key was revoked */
   static async open(parts: MeteringParts, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
     const terms = parts.prices.terms(model.id, caller.group);
@@ -84,8 +84,8 @@ export class Metering {
       amount,
     });
     if (outcome === 'insufficient_quota') {
-      const remaining = await parts.callQuota.remaining(caller.tokenId);
-      throw insufficientQuota({ model, expectedUnits: call.expectedUnits, amount }, remaining);
+      const shortage = await parts.callQuota.describeShortage(caller);
+      throw insufficientQuota({ model, expectedUnits: call.expectedUnits, amount }, shortage);
     }
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);

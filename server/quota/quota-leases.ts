@@ -3,7 +3,7 @@ import type { Timers } from '../lib/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import { type CacheValidity, isFresh, validityUntil } from '../store/change-feed.ts';
 import type { LeaseGrant } from '../store/commands/leases.ts';
-import { findLent, findRecalledLeases } from '../store/queries/leases.ts';
+import { findLent, findLentOfWallet, findRecalledLeases, type Lent } from '../store/queries/leases.ts';
 import { persist, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Spending, spendingWindowMs } from './spending.ts';
@@ -33,6 +33,8 @@ export interface QuotaLeasesParts {
 export interface QuotaLease {
   readonly id: string;
   readonly tokenId: number;
+  /** Whether the key has no limit, so that the wallet of its user alone gave the quota. */
+  readonly unlimited: boolean;
   /** Membership epoch in which it was granted. */
   readonly epoch: number;
   /** Quota that no settlement has used, including reserved quota. */
@@ -76,6 +78,8 @@ export class QuotaLeases {
   readonly #polling: PeriodicTask;
   readonly #keys = new Map<number, KeyState>();
   readonly #leases = new Map<string, QuotaLease>();
+  /** Running recalls, by the user of the wallet. */
+  readonly #walletRecalls = new Map<number, Promise<boolean>>();
   #lastNumber = 0;
   /** Validity of the last poll. Undefined: the next poll is due. */
   #validity: CacheValidity | undefined;
@@ -186,11 +190,11 @@ export class QuotaLeases {
   }
 
   /**
-   * Reclaims leased quota of a key, first from this gateway, for an amount that the balance does not cover. Waits up to 2 s
-   * for other gateways. Returns false if all quota of the key would not cover the amount. `again`: an earlier attempt
-   * failed although the balance seemed to cover it.
+   * Reclaims leased quota for an amount that the balance of a key or of its wallet does not cover: of the key, or of all keys
+   * of the wallet. Waits up to 2 s for other gateways. Returns false if all quota of one of them would not cover the amount.
+   * `again`: an earlier attempt failed although the balances seemed to cover it. `limitOnly`: the wallet does not matter.
    */
-  async reclaim(tokenId: number, amount: number, again: boolean): Promise<boolean> {
+  async reclaim(tokenId: number, amount: number, again: boolean, limitOnly = false): Promise<boolean> {
     const { store, gateway } = this.#parts;
     const key = this.#keyOf(tokenId);
     key.ledgerOnlyUntil = this.#parts.timers.monotonic() + ledgerOnlyMs;
@@ -198,13 +202,29 @@ export class QuotaLeases {
     if (key.lease !== undefined) this.#drain(key.lease);
     await this.#drained(key);
     const lent = await findLent(store.read, tokenId, gateway);
-    if (lent === undefined || lent.remain + lent.leased < amount) return false;
-    const isCovered = lent.remain >= amount;
-    if (lent.unanswered === 0 || (isCovered && !again)) return isCovered;
+    if (lent === undefined) return false;
+    const wallet = limitOnly ? undefined : lent.wallet;
+    const covers = (balance: Lent | undefined) =>
+      balance === undefined || balance.remain + balance.leased >= amount;
+    if (!covers(lent.key) || !covers(wallet)) return false;
+    const isShort = (balance: Lent | undefined) => balance !== undefined && balance.remain < amount;
+    const isCovered = !isShort(lent.key) && !isShort(wallet);
+    // The leases of a wallet include those of the key.
+    const ofWallet = wallet !== undefined && (again || isShort(wallet)) ? wallet : undefined;
+    const unanswered = (ofWallet ?? lent.key)?.unanswered ?? 0;
+    if (unanswered === 0 || (isCovered && !again)) return isCovered;
+    if (ofWallet !== undefined) return this.#recallWallet(ofWallet.userId);
     key.reclaiming ??= this.#recall(tokenId).finally(() => {
       key.reclaiming = undefined;
     });
     return key.reclaiming;
+  }
+
+  /** Reclaims leased quota of a wallet from all keys and gateways. Returns false if all of its quota would not cover the amount. */
+  async reclaimWallet(userId: number, amount: number): Promise<boolean> {
+    const wallet = await findLentOfWallet(this.#parts.store.read, userId);
+    if (wallet === undefined || wallet.remain + wallet.leased < amount) return false;
+    return this.#recallWallet(userId);
   }
 
   /** Returns leases that are recalled, idle or too large. */
@@ -277,8 +297,9 @@ export class QuotaLeases {
     const request = { id, grow: lease !== undefined, tokenId, gateway, need, want, now: clock() };
     const grant = await store.run('grantLease', request);
     if (grant.outcome === 'granted') {
-      if (lease === undefined) this.#addLease(key, { id, tokenId, epoch, remaining: grant.amount });
-      else lease.remaining += grant.amount;
+      const { amount, unlimited = false } = grant;
+      if (lease === undefined) this.#addLease(key, { id, tokenId, unlimited, epoch, remaining: amount });
+      else lease.remaining += amount;
       return 'granted';
     }
     if (grant.outcome === 'recalled') {
@@ -289,7 +310,10 @@ export class QuotaLeases {
     return grant.outcome;
   }
 
-  #addLease(key: KeyState, granted: Pick<QuotaLease, 'id' | 'tokenId' | 'epoch' | 'remaining'>): void {
+  #addLease(
+    key: KeyState,
+    granted: Pick<QuotaLease, 'id' | 'tokenId' | 'unlimited' | 'epoch' | 'remaining'>,
+  ): void {
     const usedAt = this.#parts.timers.monotonic();
     key.lease = { ...granted, reserved: 0, openCalls: 0, isDraining: false, usedAt, returning: undefined };
     this.#leases.set(granted.id, key.lease);
@@ -301,11 +325,34 @@ export class QuotaLeases {
   }
 
   async #recall(tokenId: number): Promise<boolean> {
-    const { store, gateway, timers } = this.#parts;
+    const { store, gateway } = this.#parts;
     await store.run('recallLeases', { tokenId });
+    return this.#untilReturned(async () => (await findLent(store.read, tokenId, gateway))?.key);
+  }
+
+  /** Recalls the leases of all keys of a wallet. Concurrent calls share one recall. */
+  #recallWallet(userId: number): Promise<boolean> {
+    return this.#walletRecalls.getOrInsertComputed(userId, async () => {
+      const { store } = this.#parts;
+      try {
+        // The second time includes leases that were granted during the first. No more are granted then.
+        if ((await store.run('recallWallet', { userId })) > 0) await store.run('recallWallet', { userId });
+        return await this.#untilReturned(async () => {
+          await this.pollRecalls();
+          return findLentOfWallet(store.read, userId);
+        });
+      } finally {
+        this.#walletRecalls.delete(userId);
+      }
+    });
+  }
+
+  /** Waits until no lease can return quota any more. Returns false if the key or the wallet does not exist. */
+  async #untilReturned(findBalance: () => Promise<Lent | undefined>): Promise<boolean> {
+    const { timers } = this.#parts;
     const until = timers.monotonic() + recallTimeoutMs;
     for (;;) {
-      const lent = await findLent(store.read, tokenId, gateway);
+      const lent = await findBalance();
       if (lent === undefined) return false;
       if (lent.unanswered === 0 || timers.monotonic() >= until || this.#stopped) return true;
       await new Promise<void>((resolve) => timers.alarm(recallPollMs, resolve));

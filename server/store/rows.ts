@@ -6,7 +6,7 @@ import { isPostgres, type SqlValue } from './statement.ts';
 const integers = columnNames(
   'amount, asked_at, attempt, bucket, completion_tokens, created_at, deadline_at, debt, duration_ms, failures, leased',
   'new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, quota, remain, reserved',
-  'retry_count, slots, status, token_id, unlimited, used, user_id',
+  'retry_count, slots, status, token_id, unlimited, used, user_id, wallet',
 );
 const fractions = columnNames('expected_units, group_ratio, unit_price, units');
 
@@ -67,18 +67,26 @@ export function rowsOf<Fields extends Record<string, SqlValue>>(
     select ${sql.raw(sqliteColumns)} from list)`;
 }
 
-/** The records whose key or lease exists, by `token_id` or `lease`. Locked in the order of ids, so that transactions do not deadlock. */
+/** The records whose key, lease or wallet exists, by `token_id`, `lease` or `user_id`. Locked in the order of ids, so that transactions do not deadlock. */
 export function lockedRowsOf<Fields extends Record<string, SqlValue>>(
   db: Db,
-  table: 'tokens' | 'quota_leases',
+  table: keyof typeof lockKeys,
   records: Records<Fields>,
 ): RawBuilder<unknown> {
   const all = rowsOf<Fields>(db, records);
   if (!isPostgres(db)) return all;
-  const key = sql.ref(table === 'tokens' ? 'r.token_id' : 'r.lease');
-  return sql`(select r.* from ${sql.table(table)} t join ${all} as r on ${key} = t.id
-    order by t.id for no key update of t)`;
+  const { record, column } = lockKeys[table];
+  const id = sql.ref(`t.${column}`);
+  return sql`(select r.* from ${sql.table(table)} t join ${all} as r on ${sql.ref(`r.${record}`)} = ${id}
+    order by ${id} for no key update of t)`;
 }
+
+/** The column of a record that names a row of a table, and the key of that table. */
+const lockKeys = {
+  tokens: { record: 'token_id', column: 'id' },
+  quota_leases: { record: 'lease', column: 'id' },
+  wallets: { record: 'user_id', column: 'user_id' },
+} as const;
 
 /** Escapes that PostgreSQL cannot convert from JSON to text: NUL and surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/;

@@ -12,6 +12,8 @@ export interface Database {
   allowances: AllowancesTable;
   limit_places: LimitPlacesTable;
   grants: GrantsTable;
+  wallets: WalletsTable;
+  wallet_grants: WalletGrantsTable;
   quota_leases: QuotaLeasesTable;
   ledger: LedgerTable;
   swept_totals: SweptTotalsTable;
@@ -62,7 +64,7 @@ export interface UsersTable {
   created_at: number;
 }
 
-/** An API key and its balance. Only a hash of the key is stored, with a hint for display. */
+/** An API key and its balance, or its limit if its user has a wallet. Only a hash of the key is stored, with a hint for display. */
 export interface TokensTable {
   id: Generated<number>;
   user_id: number;
@@ -75,9 +77,11 @@ export interface TokensTable {
   status: TokenStatus;
   /** 1: `remain_quota` is neither checked nor changed; `used_quota` still counts. */
   unlimited_quota: 0 | 1;
-  /** Never below zero. Without the quota that gateways lease. */
+  /** 1: its user has a wallet, which pays. `remain_quota` is only a limit then. */
+  wallet: Generated<0 | 1>;
+  /** Without the quota that gateways lease. Below zero only with a wallet: when work cost more than the limit. */
   remain_quota: number;
-  /** Quota in leases: the sum of their `remaining` and `unposted`. */
+  /** Quota in leases that are not `unlimited`: the sum of their `remaining` and `unposted`. */
   leased_quota: Generated<number>;
   /** Incremented to recall leases: those of an earlier epoch go back. */
   lease_epoch: Generated<number>;
@@ -151,8 +155,8 @@ interface GrantsTable {
   token_id: number;
   /** Below zero when it was taken from the key. */
   amount: number;
-  /** `given`: by an admin or at creation; `moved`: from or to another key. */
-  kind: 'given' | 'moved';
+  /** `given`: by an admin or at creation; `moved`: from or to another key; `debt_moved`: the wallet took over a debt of this amount. */
+  kind: 'given' | 'moved' | 'debt_moved';
   /** The other key of a move. */
   other_id: number | null;
   /** The admin who gave it; null: no admin did. */
@@ -163,6 +167,45 @@ interface GrantsTable {
   reason: Generated<string | null>;
   /** Part of the amount that settled a debt of the key. The balance got the rest. */
   debt_settled: Generated<number>;
+  created_at: number;
+}
+
+/** The balance of a user, which pays for the work of all keys of the user. A user without a row has none: each key has its own. */
+export interface WalletsTable {
+  user_id: number;
+  /** Never below zero. Without the quota that gateways lease. */
+  balance: number;
+  /** Quota in leases of the user's keys: the sum of their `remaining` and `unposted`. */
+  leased: Generated<number>;
+  /** Cost of finished work that the balance did not cover, which the next grant settles first. */
+  debt: Generated<number>;
+  /** Charges of work, and debts that grants settled, without refunds. */
+  used: Generated<number>;
+  /** Debts of the keys when the wallet was opened. */
+  debt_taken_over: Generated<number>;
+  /** Until then no quota is leased, by the database's clock, since a call needs more than the balance had. */
+  exact_until: Generated<number | null>;
+  opened_at: number;
+}
+
+/** Quota that was added to a wallet or taken from it other than by work. */
+export interface WalletGrantsTable {
+  id: Generated<number>;
+  user_id: number;
+  /** Below zero when it was taken from the wallet. */
+  amount: number;
+  /** `given`: by an admin; `taken_over`: the quota of the user's keys when the wallet was opened. */
+  kind: 'given' | 'taken_over';
+  /** The admin who gave it; null: no admin did. */
+  given_by: number | null;
+  /** Id of the payment or of another reason, once for a user; null: the quota was taken over. */
+  reference: string | null;
+  reason: string | null;
+  /** Part of the amount that settled a debt. The balance got the rest. */
+  debt_settled: number;
+  /** Available quota and debt of the wallet after it. */
+  balance_after: number;
+  debt_after: number;
   created_at: number;
 }
 
@@ -199,7 +242,10 @@ interface LoadedPricesTable {
 
 export type ReservationKind = 'request' | 'task';
 
-/** Quota that a gateway has taken from a key's balance, to reserve for calls in memory. Only this gateway writes it, until it is lost. */
+/**
+ * Quota that a gateway has taken from a key's balance, and from the wallet of its user, to reserve for calls in memory. Only this
+ * gateway writes it, until it is lost.
+ */
 export interface QuotaLeasesTable {
   id: string;
   token_id: number;
@@ -214,6 +260,10 @@ export interface QuotaLeasesTable {
   epoch: number;
   /** 1: its gateway makes no new reservations in it, and returns quota that becomes free. */
   draining: Generated<0 | 1>;
+  /** 1: the key has no limit, so that the wallet alone gave the quota. */
+  unlimited: Generated<0 | 1>;
+  /** The user whose wallet gave the quota; null: none did. */
+  wallet_id: Generated<number | null>;
   granted_at: number;
 }
 
@@ -227,6 +277,8 @@ export interface LedgerTable {
   reserved: number;
   /** 1: the key had no limit when reserving, so closing leaves its balance alone, too. */
   unlimited: 0 | 1;
+  /** 1: the wallet of the user has the quota reserved, and pays. */
+  wallet: Generated<0 | 1>;
   /** `refunded`: the quota was returned, since the gateway was lost. A gateway that comes back can still settle the call. */
   state: 'open' | 'refunded';
   kind: ReservationKind;
@@ -244,6 +296,9 @@ interface SweptTotalsTable {
   /** The part of `charged` that was taken from the balance of a limited key. */
   spent: number;
   debt: number;
+  /** The parts of `charged` and `debt` that are of the wallet of the user. */
+  wallet_spent: Generated<number>;
+  wallet_debt: Generated<number>;
 }
 
 /** The columns that explain the price of a call or task. */
@@ -282,6 +337,8 @@ export interface RequestLogTable extends PriceColumns {
   reserved: number;
   /** 1: the key had no limit when reserving. */
   unlimited: 0 | 1;
+  /** 1: the wallet of the user paid, and has the debt. */
+  wallet: Generated<0 | 1>;
   /** Public id of the task; null for calls. */
   task_id: string | null;
   /** The provider's own id of the task or request; null: it reported none. Only operators see it. */
@@ -317,6 +374,8 @@ export interface RefundsTable
   charged: number;
   amount: number;
   reason: string;
+  /** 1: the wallet of the user got the amount. */
+  wallet: Generated<0 | 1>;
   /** The admin. */
   given_by: number;
   /** Idempotency key of the admin's request. */

@@ -8,11 +8,10 @@ import {
 } from '../channels/failover.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
-import { insufficientQuota } from '../quota/insufficient-quota.ts';
+import { describeShortage, insufficientQuota } from '../quota/insufficient-quota.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import { findToken } from '../store/queries/tokens.ts';
 import { persist } from '../store/store.ts';
 import { recordReservation } from '../telemetry/quota-metrics.ts';
 import { callDriver, DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
@@ -114,8 +113,8 @@ export class Submitter {
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
     const result = await quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
     if (result.outcome !== 'insufficient_quota') return result;
-    const { remainQuota = 0 } = (await findToken(store.read, tokenId)) ?? {};
-    throw insufficientQuota({ ...creation, amount }, remainQuota);
+    const shortage = await describeShortage(store.read, creation.caller);
+    throw insufficientQuota({ ...creation, amount }, shortage);
   }
 
   async #insert(row: NewTask): Promise<NewTaskResult> {

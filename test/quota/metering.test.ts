@@ -41,6 +41,7 @@ beforeEach(() => {
   [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
   answers = { reserve: 'reserved', extend: 'extended', settle: { charged: 60, debt: 0 } };
   const callQuota: Reservations = {
+    describeShortage: async () => 'the key has 40 left',
     reserve: async (request) => {
       reserved.push(request);
       return answers.reserve;
@@ -58,7 +59,6 @@ beforeEach(() => {
       refunded.push(request);
       return true;
     },
-    remaining: async () => 40,
   };
   const timers = new ManualTimers();
   parts = {

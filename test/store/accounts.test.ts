@@ -37,6 +37,7 @@ describe.each(engines)('accounts on %s', (engine) => {
       userDisabled: false,
       status: 1,
       unlimitedQuota: false,
+      hasWallet: false,
       remainQuota: 500,
       usedQuota: 0,
       debt: 0,
@@ -61,6 +62,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     expect(token).toMatchObject({
       remainQuota: 0,
       unlimitedQuota: false,
+      hasWallet: false,
       expiredTime: -1,
       modelLimits: null,
     });

@@ -98,6 +98,7 @@ describe.each(engines)('the ledger on %s', (engine) => {
       left: 978,
       debt: 0,
       debtors: [],
+      wallets: { wallets: 0, granted: 0, held: 0, leased: 0, spent: 0, refunded: 0, balance: 0, debt: 0 },
       problems: [],
       more: false,
     });

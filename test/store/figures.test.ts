@@ -38,7 +38,7 @@ type Evidence =
   | 'task_id'
   | 'upstream_id'
   | 'debt';
-type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'reserved' | 'unlimited' | Evidence>;
+type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'reserved' | 'unlimited' | 'wallet' | Evidence>;
 
 const entries = fc.array(
   fc.record({

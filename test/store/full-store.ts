@@ -41,6 +41,13 @@ export async function fillStore(testStore: TestStore, store: Store): Promise<voi
   await store.run('grantLease', lease);
   const task = newTaskRow(token, { requestId: 'rt', amount: 20, callbackUrl: 'https://app.example/hook' });
   await store.run('createTask', task);
+  await store.run('grantToWallet', {
+    userId: token.userId,
+    amount: 5_000,
+    reason: 'paid',
+    reference: 'payment 1',
+    change: { ...change, action: 'grantToWallet' },
+  });
   await store.run('ensureSecret', { name: 'files', value: 'secret' });
   const prices = { revision: 'revision', prices: '{"*":1}', ratios: '{}', loaded_at: now };
   const rows = {

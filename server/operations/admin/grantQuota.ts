@@ -20,7 +20,7 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
   };
   const run = () => gateway.store.run('grantQuota', order);
   const lacksQuota = ({ outcome }: GrantResult) => amount < 0 && outcome === 'out_of_range';
-  const result = await gateway.callQuota.withReclaim(path.id, -amount, run, lacksQuota);
+  const result = await gateway.callQuota.withReclaim(path.id, -amount, run, lacksQuota, { limitOnly: true });
   switch (result.outcome) {
     case 'not_found':
       throw notFound('id', 'there is no such key.');

@@ -36,6 +36,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
     fields.remainQuota,
     () => store.run('createChildToken', order),
     (result) => result === 'insufficient_quota',
+    { limitOnly: true },
   );
   if (created === 'maker_gone') throw keyRefused();
   if (created === 'creation_denied') throw creationDenied();
@@ -43,7 +44,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   if (created === 'too_many_keys')
     throw accessDenied(`At most ${order.maxKeys} keys can exist that were created with this key.`);
   if (created === 'insufficient_quota') {
-    const remaining = await gateway.callQuota.remaining(creator.id);
+    const { remainQuota: remaining = 0 } = (await findToken(store.read, creator.id)) ?? {};
     const message = `remain_quota: it is taken from the key that creates the new one, which has ${remaining} left.`;
     throw new Failure(403, 'insufficient_user_quota', message);
   }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
 import { findTokenByHash, type TokenRecord, type TokenSettings } from '../queries/tokens.ts';
 import type { Db } from '../schema.ts';
@@ -62,6 +63,7 @@ export function insertToken(
       group_name: token.group ?? null,
       status: 1,
       unlimited_quota: token.unlimitedQuota ? 1 : 0,
+      wallet: sql<0 | 1>`(select count(*) from wallets where user_id = ${userId})`,
       remain_quota: token.remainQuota ?? 0,
       used_quota: 0,
       expired_time: token.expiredTime ?? -1,

@@ -11,7 +11,7 @@ export { releaseDeliveries, releaseTasks, repairDueDeliveries, repairDueTasks } 
 export { rollUpLog } from './figures.ts';
 export { recordHeartbeat, releaseOrphans, removeGateway } from './gateways.ts';
 export { grantQuota } from './grants.ts';
-export { grantLease, recallLeases, reserveExactly, returnLease } from './leases.ts';
+export { grantLease, recallLeases, recallWallet, reserveExactly, returnLease } from './leases.ts';
 export { extend, refund, reserve, settle } from './ledger.ts';
 export { addLogDays, dropLogDay } from './log-days.ts';
 export { answerRetry, createLeasedTasks, createTask } from './new-tasks.ts';
@@ -39,3 +39,4 @@ export {
   sweepVerificationSessions,
 } from './verification-sessions.ts';
 export { deleteVoice, saveVoice, updateVoice } from './voices.ts';
+export { grantToWallet, openWallet } from './wallets.ts';

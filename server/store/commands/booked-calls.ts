@@ -5,6 +5,7 @@ import type { Db } from '../schema.ts';
 import { execute } from '../statement.ts';
 import type { Settlement } from './ledger.ts';
 import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
+import { lockWallets, WalletMoves } from './wallet-moves.ts';
 
 /** A finished call whose quota was reserved in the memory of its gateway. */
 export interface BookedCall {
@@ -13,14 +14,16 @@ export interface BookedCall {
   userId: number;
   model: string;
   unit: string;
-  /** The lease that has the reservation; null: the key has no limit. */
+  /** The lease that has the reservation; null: the key has no limit and no wallet. */
   lease: string | null;
+  /** Whether the key of the lease has no limit, so that only its wallet pays. Default: false. */
+  unlimited?: boolean;
   held: number;
   /** Cost that the lease covers; the complete cost if the key has no limit. */
   charged: number;
-  /** Further cost, which the key's balance pays. Default: 0. */
+  /** Further cost, which the balance of the key or of its wallet pays. Default: 0. */
   beyond?: number;
-  /** The rest of the reservation, if it returns to the key's balance. 0 if it stays in the lease. */
+  /** The rest of the reservation, if it returns to these balances. 0 if it stays in the lease. */
   returned: number;
   /** When it ended, in epoch milliseconds. The same in every attempt to record it. */
   endedAt: number;
@@ -35,8 +38,8 @@ export interface BookedCalls {
 }
 
 /**
- * Settles calls, each exactly once by its request id: writes their log entries and charges their leases and keys, with one update for
- * each lease and key.
+ * Settles calls, each exactly once by its request id: writes their log entries and charges their leases, keys and wallets, with one
+ * update for each of them.
  *
  * On PostgreSQL a unique index covers one partition only, so one call must never have two days: only the gateway of a call settles it,
  * and each attempt has the same `endedAt`. A new partition takes the entries of its day in the same transaction, and a partition is
@@ -47,27 +50,56 @@ export async function settleCalls(
   { calls }: { calls: readonly BookedCall[] },
 ): Promise<BookedCalls> {
   const fresh = await withoutRecorded(trx, calls);
-  const gone = await chargeLeases(trx, fresh);
+  const { wallets: leaseWallets, gone } = await chargeLeases(trx, fresh);
+  const walletOf = ({ lease }: BookedCall) => (lease === null ? null : (leaseWallets.get(lease) ?? null));
   const entries = fresh.map((call) => {
     const { requestId, userId, tokenId, model, unit, held: reserved, log, endedAt: now } = call;
-    const [quota, unlimited] = [costOf(call), call.lease === null ? 1 : 0] as const;
-    return { requestId, userId, tokenId, model, unit, quota, debt: 0, reserved, unlimited, log, now };
+    const unlimited = isLimited(call) ? 0 : 1;
+    const wallet = walletOf(call) === null ? 0 : 1;
+    return {
+      requestId,
+      userId,
+      tokenId,
+      model,
+      unit,
+      quota: costOf(call),
+      debt: 0,
+      reserved,
+      unlimited,
+      wallet,
+      log,
+      now,
+    } as const;
   });
   await writeEntries(trx, entries);
-  const settlements = await settleFromBalances(trx, fresh, gone);
+  const settled = await settleFromBalances(trx, fresh, gone, walletOf);
   const settlementOf = (call: BookedCall) =>
-    settlements.get(call.requestId) ?? { charged: costOf(call), debt: 0 };
-  const corrections = [...settlements].flatMap(([requestId, { charged, debt }]) =>
-    debt > 0 ? [{ requestId, quota: charged, debt }] : [],
-  );
+    settled.get(call.requestId) ?? { charged: costOf(call), debt: 0, walletId: walletOf(call) };
+  const corrections = fresh.flatMap((call) => {
+    const { requestId } = call;
+    const { charged: quota, debt, walletId } = settlementOf(call);
+    if (debt === 0 && walletId === walletOf(call)) return [];
+    return { requestId, quota, debt, wallet: walletId === null ? 0 : 1 } as const;
+  });
   await correctEntries(trx, corrections, calls.map(endOf));
-  await chargeTokens(trx, fresh, settlementOf, gone);
+  await chargeBalances(trx, fresh, settlementOf, gone);
   const recorded = new Set(fresh.map(({ requestId }) => requestId));
   return {
-    settlements: calls.map((call) => (recorded.delete(call.requestId) ? settlementOf(call) : null)),
+    settlements: calls.map((call) => {
+      if (!recorded.delete(call.requestId)) return null;
+      const { charged, debt } = settlementOf(call);
+      return { charged, debt };
+    }),
     gone: [...gone],
   };
 }
+
+/** The parts of a cost, and the user whose wallet pays them; null: the key does. */
+interface PaidCall extends Settlement {
+  walletId: number | null;
+}
+
+const isLimited = ({ lease, unlimited = false }: BookedCall) => lease !== null && !unlimited;
 
 const costOf = ({ charged, beyond = 0 }: BookedCall) => charged + beyond;
 const endOf = ({ endedAt }: BookedCall) => endedAt;
@@ -83,75 +115,111 @@ async function withoutRecorded(trx: Db, calls: readonly BookedCall[]): Promise<B
   return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));
 }
 
-/** Takes the cost and the returned quota of calls out of their leases. Returns the leases that do not exist any more. */
-async function chargeLeases(trx: Db, calls: readonly BookedCall[]): Promise<Set<string>> {
+/** The leases of calls: the wallets that gave their quota, and those that do not exist any more. */
+interface ChargedLeases {
+  wallets: ReadonlyMap<string, number | null>;
+  gone: ReadonlySet<string>;
+}
+
+/** Takes the cost and the returned quota of calls out of their leases. */
+async function chargeLeases(trx: Db, calls: readonly BookedCall[]): Promise<ChargedLeases> {
   const amounts = new Map<string, number>();
   for (const { lease, charged, returned } of calls)
     if (lease !== null) amounts.set(lease, (amounts.get(lease) ?? 0) + charged + returned);
-  if (amounts.size === 0) return new Set();
+  if (amounts.size === 0) return { wallets: new Map(), gone: new Set() };
   const sums = [...amounts].map(([lease, amount]) => ({ lease, amount }));
-  const update = sql<{ id: string }>`
+  const update = sql<{ id: string; wallet_id: number | null }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount
     from ${lockedRowsOf(trx, 'quota_leases', sums)} as s
-    where quota_leases.id = s.lease returning quota_leases.id`;
+    where quota_leases.id = s.lease returning quota_leases.id, quota_leases.wallet_id`;
   const { rows } = await execute(trx, update, { prepared: true });
   for (const { id } of rows) amounts.delete(id);
-  return new Set(amounts.keys());
+  return {
+    wallets: new Map(rows.map(({ id, wallet_id }) => [id, wallet_id])),
+    gone: new Set(amounts.keys()),
+  };
 }
 
-/** Settles the cost that no lease covers from the balance, and the rest as a debt. Follows the log, since it locks keys. */
+/**
+ * Settles the cost that no lease covers from the balance of the wallet or the key, and the rest as a debt. Follows the log, since it
+ * locks keys. Returns the calls with such a cost, by request id.
+ */
 async function settleFromBalances(
   trx: Db,
   calls: readonly BookedCall[],
   gone: ReadonlySet<string>,
-): Promise<Map<string, Settlement>> {
-  const settlements = new Map<string, Settlement>();
-  const amountOf = ({ lease, charged, beyond = 0 }: BookedCall) =>
-    lease === null ? 0 : beyond + (gone.has(lease) ? charged : 0);
-  if (calls.every((call) => amountOf(call) === 0)) return settlements;
-  const balances = await lockBalances(trx, calls);
-  for (const call of calls) {
+  walletOf: (call: BookedCall) => number | null,
+): Promise<Map<string, PaidCall>> {
+  const settled = new Map<string, PaidCall>();
+  const isGone = ({ lease }: BookedCall) => lease !== null && gone.has(lease);
+  const amountOf = (call: BookedCall) => {
+    const { lease, charged, beyond = 0 } = call;
+    return lease === null ? 0 : beyond + (isGone(call) ? charged : 0);
+  };
+  if (calls.every((call) => amountOf(call) === 0 && !isGone(call))) return settled;
+  const keys = await lockKeys(trx, calls);
+  // The wallet can have been opened after the lease ended.
+  const payerOf = (call: BookedCall) =>
+    isGone(call) ? (keys.get(call.tokenId)?.walletId ?? null) : walletOf(call);
+  const paying = calls.filter((call) => amountOf(call) > 0 || isGone(call));
+  const wallets = await lockWallets(
+    trx,
+    paying.flatMap((call) => payerOf(call) ?? []),
+  );
+  for (const call of paying) {
+    const walletId = payerOf(call);
+    const key = keys.get(call.tokenId);
+    const available = walletId === null ? (key?.balance ?? 0) : (wallets.get(walletId) ?? 0);
     const amount = amountOf(call);
-    if (amount === 0) continue;
-    const balance = balances.get(call.tokenId) ?? 0;
-    const paid = Math.min(amount, balance);
-    balances.set(call.tokenId, balance - paid);
+    const paid = Math.min(amount, available);
+    if (walletId !== null) wallets.set(walletId, available - paid);
+    else if (key !== undefined) key.balance -= paid;
     const debt = amount - paid;
-    settlements.set(call.requestId, { charged: costOf(call) - debt, debt });
+    settled.set(call.requestId, { charged: costOf(call) - debt, debt, walletId });
   }
-  return settlements;
+  return settled;
 }
 
-/** Locks the keys of the calls, in the order of ids to avoid deadlocks. Returns their balances, at least 0. */
-async function lockBalances(trx: Db, calls: readonly BookedCall[]): Promise<Map<number, number>> {
+interface LockedKey {
+  /** At least 0. */
+  balance: number;
+  /** Null: its user has no wallet. */
+  walletId: number | null;
+}
+
+/** Locks the keys of the calls, in the order of ids to avoid deadlocks. */
+async function lockKeys(trx: Db, calls: readonly BookedCall[]): Promise<Map<number, LockedKey>> {
   const ids = [...new Set(calls.map(({ tokenId }) => tokenId))].map((tokenId) => ({ tokenId }));
-  const lock = sql<{ id: number; balance: number }>`
+  const lock = sql<LockedKey & { id: number }>`
     update tokens set used_quota = tokens.used_quota from ${lockedRowsOf(trx, 'tokens', ids)} as s
-    where tokens.id = s.token_id returning tokens.id, tokens.remain_quota as balance`;
+    where tokens.id = s.token_id returning tokens.id, tokens.remain_quota as balance,
+      case when tokens.wallet = 1 then tokens.user_id end as "walletId"`;
   const { rows } = await execute(trx, lock, { prepared: true });
-  return new Map(rows.map(({ id, balance }) => [id, Math.max(0, balance)]));
+  return new Map(rows.map(({ id, balance, walletId }) => [id, { balance: Math.max(0, balance), walletId }]));
 }
 
-/** Charges the keys. Last, since other processes wait for these rows. */
-async function chargeTokens(
+/** Charges the keys, then the wallets. Last, since other processes wait for these rows. */
+async function chargeBalances(
   trx: Db,
   calls: readonly BookedCall[],
-  settlementOf: (call: BookedCall) => Settlement,
+  settlementOf: (call: BookedCall) => PaidCall,
   gone: ReadonlySet<string>,
 ): Promise<void> {
   if (calls.length === 0) return;
   const sums = new Map<number, Record<'tokenId' | 'used' | 'remain' | 'leased' | 'debt', number>>();
+  const wallets = new WalletMoves();
   for (const call of calls) {
     const { tokenId: id, lease } = call;
     const sum = sums.get(id) ?? { tokenId: id, used: 0, remain: 0, leased: 0, debt: 0 };
-    const { charged, debt } = settlementOf(call);
+    const { charged, debt, walletId } = settlementOf(call);
+    const move = { used: charged, ...movesOf(call, charged, lease !== null && gone.has(lease)) };
     sum.used += charged;
-    sum.debt += debt;
-    if (lease !== null && gone.has(lease)) sum.remain -= charged;
-    else if (lease !== null) {
-      sum.leased -= call.charged + call.returned;
-      sum.remain += call.returned - (charged - call.charged);
+    if (isLimited(call)) {
+      sum.remain += move.balance;
+      sum.leased += move.leased;
     }
+    if (walletId === null) sum.debt += debt;
+    wallets.add(walletId, { ...move, debt });
     sums.set(id, sum);
   }
   const update = sql`
@@ -159,4 +227,11 @@ async function chargeTokens(
       leased_quota = tokens.leased_quota + s.leased, debt = tokens.debt + s.debt
     from ${lockedRowsOf(trx, 'tokens', [...sums.values()])} as s where tokens.id = s.token_id`;
   await execute(trx, update, { prepared: true, pipelined: true });
+  await wallets.apply(trx);
+}
+
+/** Changes of the balance that pays for a call, and of its leased part. `paid`: the part of the complete cost that is paid. */
+function movesOf({ charged, returned }: BookedCall, paid: number, isGone: boolean) {
+  if (isGone) return { balance: -paid, leased: 0 };
+  return { balance: returned - (paid - charged), leased: -charged - returned };
 }

@@ -3,6 +3,7 @@ import { affectsRow } from '../statement.ts';
 import { releaseDeliveries, releaseTasks } from './due-work.ts';
 import { reapLeases } from './leases.ts';
 import { refundOrphans } from './ledger.ts';
+import { QuotaReturns } from './quota-returns.ts';
 
 /** A gateway and its latest heartbeat. */
 export interface Heartbeat {
@@ -48,6 +49,9 @@ export async function releaseOrphans(
   // In the order in which other commands lock these rows.
   const tasks = await releaseTasks(trx, { owner: null, now: dueNow });
   const deliveries = await releaseDeliveries(trx, { owner: null, now: dueNow });
-  const leases = await reapLeases(trx, now);
-  return { reservations: await refundOrphans(trx, { now }), tasks, deliveries, leases };
+  const returns = new QuotaReturns();
+  const leases = await reapLeases(trx, returns);
+  const reservations = await refundOrphans(trx, returns, now);
+  await returns.apply(trx, now);
+  return { reservations, tasks, deliveries, leases };
 }

@@ -1,7 +1,11 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db, LedgerTable, ReservationKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
+import type { QuotaReturns } from './quota-returns.ts';
+import { lockWallets, moveInWallet, takeFromWallet } from './wallet-moves.ts';
+
+type LedgerRow = Selectable<LedgerTable>;
 
 type Reservation = {
   requestId: string;
@@ -18,37 +22,48 @@ type Reservation = {
 
 export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate' | 'key_revoked';
 
-const open = statement<Reservation, { unlimited: number }>()`
-  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, state, kind, gateway, opened_at)
-  select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, 'open',
-    ${'kind'}, ${'gateway'}, ${'now'}
-  from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'})
+const open = statement<Reservation, Pick<LedgerRow, 'unlimited' | 'wallet'>>()`
+  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, wallet, state, kind, gateway,
+    opened_at)
+  select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, wallet,
+    'open', ${'kind'}, ${'gateway'}, ${'now'}
+  from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'} or ${'amount'} = 0)
     and deleted_at is null and status = 1
   on conflict (request_id) do nothing
-  returning unlimited`;
+  returning unlimited, wallet`;
 
 const exists = statement<{ requestId: string }>()`select 1 from ledger where request_id = ${'requestId'}`;
 
 const usable = statement<{ tokenId: number }>()`
   select 1 from tokens where id = ${'tokenId'} and deleted_at is null and status = 1`;
 
-const take = statement<{ tokenId: number; amount: number }>()`
+const takeFromKey = statement<{ tokenId: number; amount: number }>()`
   update tokens set remain_quota = remain_quota - ${'amount'} where id = ${'tokenId'} and remain_quota >= ${'amount'}`;
+
+type Payers = Pick<LedgerRow, 'token_id' | 'user_id' | 'unlimited' | 'wallet'>;
+
+/** Takes an amount from the balances that a reservation takes it from. False: one has less, and nothing is changed. */
+async function take(trx: Db, payers: Payers, amount: number): Promise<boolean> {
+  const { token_id: tokenId, user_id: userId, unlimited, wallet } = payers;
+  if (amount === 0) return true;
+  if (unlimited === 0 && (await takeFromKey(trx, { tokenId, amount })).numAffectedRows !== 1n) return false;
+  if (wallet === 0 || (await takeFromWallet(trx, userId, amount))) return true;
+  if (unlimited === 0) await adjust(trx, { tokenId, returned: amount, charged: 0, debt: 0 });
+  return false;
+}
 
 const remove = statement<{ requestId: string }>()`delete from ledger where request_id = ${'requestId'}`;
 
-/** Reserves quota of a key for a request: opens a ledger row and lowers the balance, or writes nothing. */
+/** Reserves quota of a key for a request: opens a ledger row and lowers its balance and that of the wallet, or writes nothing. */
 export async function reserve(trx: Db, reservation: Reservation): Promise<ReserveResult> {
-  const { requestId, tokenId, amount } = reservation;
+  const { requestId, tokenId, userId, amount } = reservation;
   const row = (await open(trx, reservation)).rows[0];
   if (row === undefined) {
     if ((await exists(trx, { requestId })).rows.length > 0) return 'duplicate';
     return (await usable(trx, { tokenId })).rows.length > 0 ? 'insufficient_quota' : 'key_revoked';
   }
-  if (row.unlimited === 1 || amount === 0) return 'reserved';
-  const taken = await take(trx, { tokenId, amount });
-  if (taken.numAffectedRows === 1n) return 'reserved';
-  // Another transaction spent the balance between the two statements.
+  if (await take(trx, { token_id: tokenId, user_id: userId, ...row }, amount)) return 'reserved';
+  // The wallet lacks it, or another transaction spent the balance between the two statements.
   await remove(trx, { requestId });
   return 'insufficient_quota';
 }
@@ -56,17 +71,17 @@ export async function reserve(trx: Db, reservation: Reservation): Promise<Reserv
 export type ExtendResult = 'extended' | 'insufficient_quota' | 'not_open';
 
 type Extension = { requestId: string; from: number; to: number };
-type Extended = Pick<LedgerTable, 'token_id' | 'unlimited'>;
+type Extended = Payers;
 
 const raise = statement<Extension, Extended>()`
   update ledger set reserved = ${'to'}
   where request_id = ${'requestId'} and state = 'open' and reserved = ${'from'}
-  returning token_id, unlimited`;
+  returning token_id, user_id, unlimited, wallet`;
 
 const reopenRaised = statement<Extension, Extended>()`
   update ledger set state = 'open', reserved = ${'to'}, closed_at = null
   where request_id = ${'requestId'} and state = 'refunded' and gateway is not null and reserved = ${'from'}
-  returning token_id, unlimited`;
+  returning token_id, user_id, unlimited, wallet`;
 
 const restore = statement<{ requestId: string; from: number; state: string; closedAt: number | null }>()`
   update ledger set reserved = ${'from'}, state = ${'state'}, closed_at = ${'closedAt'}
@@ -82,9 +97,7 @@ export async function extend(
   const row = raised ?? (await reopenRaised(trx, extension)).rows[0];
   if (row === undefined) return 'not_open';
   const amount = raised === undefined ? to : to - from;
-  if (row.unlimited === 1 || amount === 0) return 'extended';
-  const taken = await take(trx, { tokenId: row.token_id, amount });
-  if (taken.numAffectedRows === 1n) return 'extended';
+  if (await take(trx, row, amount)) return 'extended';
   const before =
     raised === undefined ? { state: 'refunded', closedAt: now } : { state: 'open', closedAt: null };
   await restore(trx, { requestId, from, ...before });
@@ -92,15 +105,15 @@ export async function extend(
 }
 
 type ClosedRow = Pick<
-  LedgerTable,
-  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'state'
+  LedgerRow,
+  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'wallet' | 'state'
 >;
 
 /** Deletes the row, so that a reservation is closed once. */
 const close = statement<{ requestId: string }, ClosedRow>()`
   delete from ledger
   where request_id = ${'requestId'} and (state = 'open' or (state = 'refunded' and gateway is not null))
-  returning token_id, user_id, model, unit, reserved, unlimited, state`;
+  returning token_id, user_id, model, unit, reserved, unlimited, wallet, state`;
 
 const adjust = statement<{ tokenId: number; returned: number; charged: number; debt: number }>()`
   update tokens set remain_quota = remain_quota + ${'returned'}, used_quota = used_quota + ${'charged'},
@@ -114,9 +127,9 @@ function writeLog(
   row: ClosedRow,
   { quota, log, now }: { quota: number; log: LogEntry; now: number },
 ): Promise<void> {
-  const { user_id: userId, token_id: tokenId, model, unit, reserved, unlimited } = row;
+  const { user_id: userId, token_id: tokenId, model, unit, reserved, unlimited, wallet } = row;
   return writeEntries(trx, [
-    { requestId, userId, tokenId, model, unit, reserved, quota, debt: 0, unlimited, log, now },
+    { requestId, userId, tokenId, model, unit, reserved, quota, debt: 0, unlimited, wallet, log, now },
   ]);
 }
 
@@ -124,7 +137,7 @@ function writeLog(
 const balance = statement<{ tokenId: number }, { remain_quota: number }>()`
   update tokens set used_quota = used_quota where id = ${'tokenId'} returning remain_quota`;
 
-/** The parts of a cost: `charged` was taken, and the key owes `debt`. */
+/** The parts of a cost: `charged` was taken, and the key or its wallet owes `debt`. */
 export type Settlement = { charged: number; debt: number };
 
 /** Settles a reservation: the balance pays a cost beyond it, and the rest becomes a debt. Undefined without such a reservation. */
@@ -134,22 +147,28 @@ export async function settle(
 ): Promise<Settlement | undefined> {
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return undefined;
-  const { token_id: tokenId } = row;
+  const { token_id: tokenId, user_id: userId } = row;
   const isLimited = row.unlimited === 0;
-  const reservation = isLimited && row.state === 'open' ? row.reserved : 0;
-  const beyond = isLimited ? Math.max(0, cost - reservation) : 0;
+  const hasWallet = row.wallet === 1;
+  const isMetered = isLimited || hasWallet;
+  const reservation = isMetered && row.state === 'open' ? row.reserved : 0;
+  const beyond = isMetered ? Math.max(0, cost - reservation) : 0;
   await writeLog(trx, requestId, row, { quota: cost, log, now });
   // After the log and last, since other processes wait for the key's row.
-  const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockBalance(trx, tokenId)));
+  const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockPayer(trx, row)));
   const charged = cost - debt;
-  if (debt > 0) await correctEntries(trx, [{ requestId, quota: charged, debt }], [now]);
-  await adjust(trx, { tokenId, returned: isLimited ? reservation - charged : 0, charged, debt });
+  if (debt > 0) await correctEntries(trx, [{ requestId, quota: charged, debt, wallet: row.wallet }], [now]);
+  const returned = reservation - charged;
+  await adjust(trx, { tokenId, returned: isLimited ? returned : 0, charged, debt: hasWallet ? 0 : debt });
+  if (hasWallet) await moveInWallet(trx, userId, { balance: returned, used: charged, debt });
   return { charged, debt };
 }
 
-/** Locks a key and returns its balance, at least 0. */
-async function lockBalance(trx: Db, tokenId: number): Promise<number> {
+/** Locks a key and the wallet that pays for it. Returns the balance that pays a cost beyond the reservation, at least 0. */
+async function lockPayer(trx: Db, { token_id: tokenId, user_id: userId, wallet }: Payers): Promise<number> {
   const { rows } = await balance(trx, { tokenId });
+  // The limit of a key delays no payment of a wallet: the work is done.
+  if (wallet === 1) return (await lockWallets(trx, [userId])).get(userId) ?? 0;
   return Math.max(0, rows[0]?.remain_quota ?? 0);
 }
 
@@ -161,23 +180,21 @@ export async function refund(
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return false;
   if (log !== undefined) await writeLog(trx, requestId, row, { quota: 0, log, now });
-  if (row.state === 'open' && row.unlimited === 0)
-    await adjust(trx, { tokenId: row.token_id, returned: row.reserved, charged: 0, debt: 0 });
+  if (row.state !== 'open') return true;
+  const { token_id: tokenId, reserved: returned } = row;
+  if (row.unlimited === 0) await adjust(trx, { tokenId, returned, charged: 0, debt: 0 });
+  if (row.wallet === 1) await moveInWallet(trx, row.user_id, { balance: returned });
   return true;
 }
 
-/** Refunds the open reservations of requests whose gateway is lost. Their rows remain. Returns how many. */
-export async function refundOrphans(trx: Db, { now }: { now: number }): Promise<number> {
-  const { rows } = await sql<Extended & { reserved: number }>`
+/** Closes the open reservations of requests whose gateway is lost. Their rows remain. Returns how many, and adds them to `returns`. */
+export async function refundOrphans(trx: Db, returns: QuotaReturns, now: number): Promise<number> {
+  const { rows } = await sql<Payers & { reserved: number }>`
     update ledger set state = 'refunded', closed_at = ${now}
     where state = 'open' and kind = 'request'
       and not exists (select 1 from gateways where gateways.id = ledger.gateway)
-    returning token_id, reserved, unlimited`.execute(trx);
-  const sums = new Map<number, number>();
-  for (const { token_id: id, reserved, unlimited } of rows)
-    if (unlimited === 0) sums.set(id, (sums.get(id) ?? 0) + reserved);
-  // In the order of ids, so that two of these commands do not deadlock.
-  for (const [tokenId, returned] of [...sums].sort(([left], [right]) => left - right))
-    await adjust(trx, { tokenId, returned, charged: 0, debt: 0 });
+    returning token_id, user_id, reserved, unlimited, wallet`.execute(trx);
+  for (const { token_id: tokenId, user_id: userId, reserved: returned, unlimited, wallet } of rows)
+    returns.add({ tokenId, unlimited, walletId: wallet === 1 ? userId : null }, { returned, leased: 0 });
   return rows.length;
 }

@@ -80,12 +80,15 @@ export async function dropLogDay(
   if (!(await acquired(trx, sql`lock table ${partition} in share row exclusive mode`))) return 'busy';
   const { rows } = await sql<{ calls: number }>`select count(*) as calls from ${partition}`.execute(trx);
   await sql`
-    insert into swept_totals (token_id, charged, spent, debt)
-    select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end), sum(debt) from ${partition}
+    insert into swept_totals (token_id, charged, spent, debt, wallet_spent, wallet_debt)
+    select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end), sum(debt),
+      sum(quota * wallet), sum(debt * wallet) from ${partition}
     group by token_id having sum(quota) > 0 or sum(debt) > 0 order by token_id
     on conflict (token_id) do update
     set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent,
-      debt = swept_totals.debt + excluded.debt`.execute(trx);
+      debt = swept_totals.debt + excluded.debt,
+      wallet_spent = swept_totals.wallet_spent + excluded.wallet_spent,
+      wallet_debt = swept_totals.wallet_debt + excluded.wallet_debt`.execute(trx);
   // The counts of the newest buckets follow under the lock of the log, since writers change the same rows.
   const { rows: newest } = await sql<{ bucket: number }>`
     select coalesce(max(id), 0) / ${sql.lit(bucketSize)} as bucket from request_log`.execute(trx);

@@ -42,16 +42,16 @@ type FromReservation =
   | 'unlimited';
 
 /** The record of a finished call or task, closed at `now` in epoch milliseconds. */
-type NewEntry = Pick<Entry, FromReservation> & { model: string; log: LogEntry; now: number };
+type NewEntry = Pick<Entry, FromReservation> & { model: string; wallet: 0 | 1; log: LogEntry; now: number };
 
-/** The charge and the debt of an entry whose key could not pay the complete cost. */
-type Correction = { requestId: string; quota: number; debt: number };
+/** The charge and the debt of an entry whose payer could not pay the complete cost, or was not known. */
+type Correction = { requestId: string; quota: number; debt: number; wallet: 0 | 1 };
 
 /** Corrects entries of some times (ms) that this transaction wrote before the balance was known, since the log is locked first. */
 export async function correctEntries(trx: Db, entries: readonly Correction[], times: readonly number[]) {
   if (entries.length === 0) return;
   await sql`
-    update request_log set quota = e.quota, debt = e.debt from ${rowsOf(trx, entries)} as e
+    update request_log set quota = e.quota, debt = e.debt, wallet = e.wallet from ${rowsOf(trx, entries)} as e
     where request_log.request_id = e.request_id and ${onDaysOf(trx, times)}`.execute(trx);
 }
 
@@ -76,6 +76,7 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
     created_at: Math.floor(entry.now / 1000),
     reserved: entry.reserved,
     unlimited: entry.unlimited,
+    wallet: entry.wallet,
     unit_price: log.evidence.unitPrice,
     group_ratio: log.evidence.groupRatio,
     group_name: log.evidence.group,

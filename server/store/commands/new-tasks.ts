@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { CamelCased, SnakeCase } from '../columns.ts';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { columnsOf, lockedRowsOf, rowsOf } from '../rows.ts';
-import type { Db, NewTaskColumns } from '../schema.ts';
+import type { Db, LedgerTable, NewTaskColumns } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 import { reserve } from './ledger.ts';
 
@@ -73,6 +73,7 @@ export async function createLeasedTasks(trx: Db, tasks: readonly LeasedTask[]): 
   const reserved = await openReservations(
     trx,
     covered.filter(({ id }) => inserted.has(id)),
+    leases,
   );
   for (const { id, requestId } of covered) {
     const task = inserted.get(id);
@@ -166,18 +167,22 @@ export async function answerRetry(
   return row === undefined ? undefined : taskRecord(row);
 }
 
+/** Whether the key of a lease has no limit, and whether a wallet gave its quota. */
+type LeaseFlags = Pick<Selectable<LedgerTable>, 'unlimited' | 'wallet'>;
+
 /** Takes the quota of tasks out of their leases. Returns the leases that exist and whose key can be used. */
-async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Set<string>> {
-  if (tasks.length === 0) return new Set();
-  const update = sql<{ id: string }>`
+async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Map<string, LeaseFlags>> {
+  if (tasks.length === 0) return new Map();
+  const update = sql<{ id: string } & LeaseFlags>`
     update quota_leases set remaining = quota_leases.remaining - s.amount,
       unposted = quota_leases.unposted + s.amount
     from ${lockedRowsOf(trx, 'quota_leases', sumByLease(tasks))} as s, tokens
     where quota_leases.id = s.lease and tokens.id = quota_leases.token_id
       and tokens.deleted_at is null and tokens.status = 1
-    returning quota_leases.id`;
+    returning quota_leases.id, quota_leases.unlimited,
+      case when quota_leases.wallet_id is null then 0 else 1 end as wallet`;
   const { rows } = await execute(trx, update, { prepared: true });
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, ...flags }) => [id, flags]));
 }
 
 function sumByLease(tasks: readonly LeasedTask[]): { lease: string; amount: number }[] {
@@ -223,16 +228,21 @@ async function insertTasks(
 const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0);
 
 /** Opens reservations, and returns the request ids that did not exist yet. */
-async function openReservations(trx: Db, tasks: readonly NewTask[]): Promise<Set<string>> {
+async function openReservations(
+  trx: Db,
+  tasks: readonly LeasedTask[],
+  leases: ReadonlyMap<string, LeaseFlags>,
+): Promise<Set<string>> {
   if (tasks.length === 0) return new Set();
   const records = tasks.map((task) => {
     const { requestId, tokenId, userId, model, unit, amount: reserved, now: openedAt } = task;
-    return { requestId, tokenId, userId, model, unit, reserved, openedAt };
+    const { unlimited = 0, wallet = 0 } = leases.get(task.lease) ?? {};
+    return { requestId, tokenId, userId, model, unit, reserved, openedAt, unlimited, wallet };
   });
   const columns = sql.raw(columnsOf(records).join(', '));
   const insert = sql<{ request_id: string }>`
-    insert into ledger (${columns}, unlimited, state, kind)
-    select ${columns}, 0, 'open', 'task' from ${rowsOf(trx, records)} as r where true
+    insert into ledger (${columns}, state, kind)
+    select ${columns}, 'open', 'task' from ${rowsOf(trx, records)} as r where true
     on conflict (request_id) do nothing returning request_id`;
   const { rows: opened } = await execute(trx, insert, { prepared: true });
   return new Set(opened.map(({ request_id: id }) => id));

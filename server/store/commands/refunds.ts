@@ -4,6 +4,7 @@ import type { Db, RefundsTable } from '../schema.ts';
 import { balanceOf } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
 import { returnLeftover } from './revocation.ts';
+import { moveInWallet } from './wallet-moves.ts';
 
 export interface NewRefund {
   /** Request id or task id. */
@@ -33,7 +34,10 @@ export type RefundResult =
   | { outcome: 'reused' }
   | { outcome: 'out_of_range'; charged: number };
 
-/** Refunds the charge of a settled call or task, once. The key that paid gets the amount, or its funder if the key was deleted. */
+/**
+ * Refunds the charge of a settled call or task, once. The key that paid gets the amount, or its funder if the key was deleted, and
+ * the wallet of the user.
+ */
 export async function refundCall(trx: Db, order: NewRefund): Promise<RefundResult> {
   const earlier = await findRepeated(trx, order);
   if (earlier !== undefined) return earlier;
@@ -47,7 +51,7 @@ export async function refundCall(trx: Db, order: NewRefund): Promise<RefundResul
   const inserted = await insertRefund(trx, charge, amount, order);
   // A concurrent request inserted a refund of this call, or with this idempotency key.
   if (inserted === undefined) return (await findRepeated(trx, order)) ?? refundedBefore(trx, charge);
-  await credit(trx, inserted, order.change.now);
+  await credit(trx, inserted, charge, order.change.now);
   const refund = await withBalance(trx, inserted);
   const { token_id, charged, reason } = inserted;
   const details = { amount, charged, token_id, credited_to: refund.creditedTo, reason };
@@ -106,13 +110,22 @@ function insertRefund(
     .executeTakeFirst();
 }
 
-async function credit(trx: Db, { token_id: id, amount, unlimited }: RefundRow, now: number): Promise<void> {
-  const { rows } = await sql<{ deleted_at: number | null }>`
+async function credit(
+  trx: Db,
+  { request_id: requestId, token_id: id, user_id: userId, amount, unlimited }: RefundRow,
+  { wallet: hasPaid }: Charge,
+  now: number,
+): Promise<void> {
+  const { rows } = await sql<{ deleted_at: number | null; wallet: 0 | 1 }>`
     update tokens set used_quota = used_quota - ${amount}, remain_quota = remain_quota + ${unlimited === 1 ? 0 : amount}
-    where id = ${id} returning deleted_at`.execute(trx);
+    where id = ${id} returning deleted_at, wallet`.execute(trx);
   const [token] = rows;
   if (token === undefined) throw new Error(`key ${id}, which paid, does not exist`);
   if (token.deleted_at !== null) await returnLeftover(trx, id, now);
+  // Nobody paid for a call of a key without a limit before its user had a wallet.
+  if (token.wallet === 0 || (unlimited === 1 && hasPaid === 0)) return;
+  await moveInWallet(trx, userId, { balance: amount, used: -amount });
+  await trx.updateTable('refunds').set({ wallet: 1 }).where('request_id', '=', requestId).execute();
 }
 
 async function withBalance(trx: Db, refund: RefundRow): Promise<Refund> {

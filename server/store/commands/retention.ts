@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { otherDays } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
 import type { Db, RequestLogTable } from '../schema.ts';
@@ -35,7 +35,7 @@ export async function sweepLog(trx: Db, { closedBefore, limit }: Sweep): Promise
   // Several gateways sweep at once, each its own part.
   const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
   const { rows: swept } = await sql<SweptEntry>`
-    select id, token_id, quota, unlimited, debt from ${table}
+    select id, token_id, quota, unlimited, wallet, debt from ${table}
     where id in (${sql.join(old.map(({ id }) => id))}) ${locking}`.execute(trx);
   if (swept.length === 0) return 0;
   const entries = sql<SqlBool>`id in (${sql.join(swept.map(({ id }) => id))})`;
@@ -45,26 +45,38 @@ export async function sweepLog(trx: Db, { closedBefore, limit }: Sweep): Promise
   return swept.length;
 }
 
-type SweptEntry = { id: number } & Pick<RequestLogTable, 'token_id' | 'quota' | 'unlimited' | 'debt'>;
+type SweptEntry = Pick<
+  Selectable<RequestLogTable>,
+  'id' | 'token_id' | 'quota' | 'unlimited' | 'wallet' | 'debt'
+>;
 
 /** Adds the charges of entries to the sums of their keys. */
 async function addSwept(trx: Db, entries: readonly SweptEntry[]): Promise<void> {
-  const totals = new Map<number, { charged: number; spent: number; debt: number }>();
-  for (const { token_id: id, quota, unlimited, debt } of entries) {
+  const totals = new Map<
+    number,
+    Record<'charged' | 'spent' | 'debt' | 'walletSpent' | 'walletDebt', number>
+  >();
+  for (const { token_id: id, quota, unlimited, wallet, debt } of entries) {
     if (quota === 0 && debt === 0) continue;
-    const total = totals.get(id) ?? { charged: 0, spent: 0, debt: 0 };
+    const total = totals.get(id) ?? { charged: 0, spent: 0, debt: 0, walletSpent: 0, walletDebt: 0 };
     totals.set(id, {
       charged: total.charged + quota,
       spent: total.spent + (unlimited === 1 ? 0 : quota),
       debt: total.debt + debt,
+      walletSpent: total.walletSpent + quota * wallet,
+      walletDebt: total.walletDebt + debt * wallet,
     });
   }
   // In the order of ids, so that two sweeps do not deadlock.
-  for (const [tokenId, { charged, spent, debt }] of [...totals].sort(([left], [right]) => left - right)) {
+  for (const [tokenId, total] of [...totals].sort(([left], [right]) => left - right)) {
+    const { charged, spent, debt, walletSpent, walletDebt } = total;
     await sql`
-      insert into swept_totals (token_id, charged, spent, debt) values (${tokenId}, ${charged}, ${spent}, ${debt})
+      insert into swept_totals (token_id, charged, spent, debt, wallet_spent, wallet_debt)
+      values (${tokenId}, ${charged}, ${spent}, ${debt}, ${walletSpent}, ${walletDebt})
       on conflict (token_id) do update set charged = swept_totals.charged + excluded.charged,
-        spent = swept_totals.spent + excluded.spent, debt = swept_totals.debt + excluded.debt`.execute(trx);
+        spent = swept_totals.spent + excluded.spent, debt = swept_totals.debt + excluded.debt,
+        wallet_spent = swept_totals.wallet_spent + excluded.wallet_spent,
+        wallet_debt = swept_totals.wallet_debt + excluded.wallet_debt`.execute(trx);
   }
 }
 

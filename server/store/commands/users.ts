@@ -24,7 +24,18 @@ export async function createUser(
     .returning('id')
     .executeTakeFirstOrThrow();
   if (change !== undefined) await recordChange(trx, { ...change, subject: `user ${id}` });
-  return { id, name, group, role, disabled: false, createdAt: now, keys: 0, remainQuota: 0, usedQuota: 0 };
+  return {
+    id,
+    name,
+    group,
+    role,
+    disabled: false,
+    createdAt: now,
+    keys: 0,
+    remainQuota: 0,
+    usedQuota: 0,
+    hasWallet: false,
+  };
 }
 
 export interface UserFields {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../schema.ts';
 import { type Fragment, statement } from '../statement.ts';
+import { walletBalance } from './wallets.ts';
 
 const outdated = statement<{ gateway: string }, { id: string }>()`
   select q.id from quota_leases q join tokens t on t.id = q.token_id
@@ -30,21 +31,49 @@ export function leftFragment(tokens: string): Fragment {
   return { fragment: `(${tokens}.remain_quota + ${tokens}.leased_quota - ${unposted(tokens)})` };
 }
 
-interface Lent {
-  /** Balance of the key. */
+/** Where a balance is: that of a key or of a wallet. */
+export interface Lent {
+  /** The part that no gateway leases. */
   remain: number;
   /** Quota that gateways lease. */
   leased: number;
-  /** Number of leases of other gateways that can still return quota. */
+  /** Number of leases that can still return quota: of a key those of other gateways, of a wallet all. */
   unanswered: number;
 }
 
+export interface LentQuota {
+  /** The balance or the limit of the key; undefined: it has no limit. */
+  key: Lent | undefined;
+  /** Undefined: its user has no wallet. */
+  wallet: (Lent & { userId: number }) | undefined;
+}
+
 /** Reads where the quota of a key is. Undefined when the key does not exist. */
-export async function findLent(db: Db, tokenId: number, gateway: string): Promise<Lent | undefined> {
-  const { rows } = await sql<Lent>`
-    select t.remain_quota as remain, t.leased_quota - ${unpostedOf('t')} as leased,
+export async function findLent(db: Db, tokenId: number, gateway: string): Promise<LentQuota | undefined> {
+  const { rows } = await sql<Lent & { unlimited: 0 | 1; walletId: number | null }>`
+    select t.remain_quota as remain, t.leased_quota - ${unpostedOf('t')} as leased, t.unlimited_quota as unlimited,
+      case when t.wallet = 1 then t.user_id end as "walletId",
       (select count(*) from quota_leases q join gateways g on g.id = q.gateway
         where q.token_id = t.id and q.draining = 0 and q.gateway <> ${gateway}) as unanswered
     from tokens t where t.id = ${tokenId}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { unlimited, walletId, ...key } = row;
+  return {
+    key: unlimited === 1 && walletId !== null ? undefined : key,
+    wallet: walletId === null ? undefined : await findLentOfWallet(db, walletId),
+  };
+}
+
+/** Reads where the quota of a wallet is. Undefined when the user has none. */
+export async function findLentOfWallet(
+  db: Db,
+  userId: number,
+): Promise<(Lent & { userId: number }) | undefined> {
+  const { rows } = await sql<Lent & { userId: number }>`
+    select w.user_id as "userId", w.balance as remain, ${walletBalance} - w.balance as leased,
+      (select count(*) from quota_leases q join gateways g on g.id = q.gateway
+        where q.wallet_id = w.user_id and q.draining = 0) as unanswered
+    from wallets w where w.user_id = ${userId}`.execute(db);
   return rows[0];
 }

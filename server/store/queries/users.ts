@@ -3,6 +3,7 @@ import type { Db, Role } from '../schema.ts';
 import { allOf, equalities } from '../statement.ts';
 import { leftOf } from './leases.ts';
 import { pageByName } from './names.ts';
+import { walletBalance } from './wallets.ts';
 
 /** A user, with the sums of its keys that are not deleted. */
 export interface UserRecord {
@@ -14,9 +15,10 @@ export interface UserRecord {
   /** Epoch milliseconds. */
   createdAt: number;
   keys: number;
-  /** Available quota of the keys with a limit. */
+  /** Available quota of the keys with a limit, or of the wallet. */
   remainQuota: number;
   usedQuota: number;
+  hasWallet: boolean;
 }
 
 interface UserSearch {
@@ -49,12 +51,20 @@ export async function findUser(db: Db, id: number): Promise<UserRecord | undefin
 async function usersOf(db: Db, users: readonly { id: number }[]): Promise<UserRecord[]> {
   if (users.length === 0) return [];
   // As floating-point numbers, since the sums can exceed the integers of the database.
-  const { rows } = await sql<Omit<UserRecord, 'disabled'> & { disabledAt: number | null }>`
+  const { rows } = await sql<
+    Omit<UserRecord, 'disabled' | 'hasWallet'> & { disabledAt: number | null; balance: number | null }
+  >`
     select u.id, u.name, u.group_name as "group", u.role, u.disabled_at as "disabledAt", u.created_at as "createdAt",
       count(t.id) as keys, coalesce(sum(cast(t.used_quota as double precision)), 0) as "usedQuota",
-      coalesce(sum(case when t.unlimited_quota = 0 then cast(${leftOf('t')} as double precision) end), 0) as "remainQuota"
+      coalesce(sum(case when t.unlimited_quota = 0 then cast(${leftOf('t')} as double precision) end), 0) as "remainQuota",
+      (select ${walletBalance} from wallets w where w.user_id = u.id) as balance
     from users u left join tokens t on t.user_id = u.id and t.deleted_at is null
     where u.id in (${sql.join(users.map(({ id }) => id))})
     group by u.id order by u.id desc`.execute(db);
-  return rows.map(({ disabledAt, ...user }) => ({ ...user, disabled: disabledAt !== null }));
+  return rows.map(({ disabledAt, balance, remainQuota, ...user }) => ({
+    ...user,
+    disabled: disabledAt !== null,
+    hasWallet: balance !== null,
+    remainQuota: balance ?? remainQuota,
+  }));
 }

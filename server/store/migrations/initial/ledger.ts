@@ -1,6 +1,6 @@
 import { type Engine, idColumn } from '../migration.ts';
 
-/** Quota: grants, leases, reservations, refunds and the sums of swept entries. No foreign keys: these rows outlive their keys. */
+/** Quota: grants, wallets, leases, reservations, refunds and the sums of swept entries. No foreign keys: these rows outlive their keys. */
 export const ledger = (engine: Engine): string[] => [
   `create table grants (
     id ${idColumn(engine)},
@@ -13,12 +13,39 @@ export const ledger = (engine: Engine): string[] => [
     reason text,
     debt_settled bigint not null default 0,
     created_at bigint not null,
-    constraint grants_kind check (kind in ('given', 'moved'))
+    constraint grants_kind check (kind in ('given', 'moved', 'debt_moved'))
   )`,
   'create index grants_token on grants (token_id)',
   // Finds a repeated grant by its idempotency key, however old it is.
   `create unique index grants_once on grants (given_by, idempotency_key)
     where idempotency_key is not null`,
+  `create table wallets (
+    user_id bigint primary key,
+    balance bigint not null,
+    leased bigint not null default 0,
+    debt bigint not null default 0,
+    used bigint not null default 0,
+    debt_taken_over bigint not null default 0,
+    exact_until bigint,
+    opened_at bigint not null,
+    constraint wallets_balance check (balance >= 0 and leased >= 0 and debt >= 0)
+  )`,
+  `create table wallet_grants (
+    id ${idColumn(engine)},
+    user_id bigint not null,
+    amount bigint not null,
+    kind text not null,
+    given_by bigint,
+    reference text,
+    reason text,
+    debt_settled bigint not null,
+    balance_after bigint not null,
+    debt_after bigint not null,
+    created_at bigint not null,
+    constraint wallet_grants_kind check (kind in ('given', 'taken_over'))
+  )`,
+  'create index wallet_grants_user on wallet_grants (user_id, id)',
+  'create unique index wallet_grants_once on wallet_grants (user_id, reference) where reference is not null',
   `create table quota_leases (
     id text primary key,
     token_id bigint not null,
@@ -28,12 +55,15 @@ export const ledger = (engine: Engine): string[] => [
     unposted bigint not null default 0,
     epoch bigint not null,
     draining integer not null default 0,
+    unlimited integer not null default 0,
+    wallet_id bigint,
     granted_at bigint not null,
     constraint quota_leases_remaining check (remaining >= 0 and remaining <= granted),
     constraint quota_leases_unposted check (unposted >= 0)
   )`,
   'create index quota_leases_token on quota_leases (token_id)',
   'create index quota_leases_gateway on quota_leases (gateway)',
+  'create index quota_leases_wallet on quota_leases (wallet_id) where wallet_id is not null',
   `create table ledger (
     request_id text primary key,
     token_id bigint not null,
@@ -42,6 +72,7 @@ export const ledger = (engine: Engine): string[] => [
     unit text not null,
     reserved bigint not null,
     unlimited integer not null,
+    wallet integer not null default 0,
     state text not null,
     kind text not null,
     gateway text,
@@ -52,6 +83,7 @@ export const ledger = (engine: Engine): string[] => [
     constraint ledger_kind check (kind in ('request', 'task'))
   )`,
   "create index ledger_open on ledger (gateway) where state = 'open' and kind = 'request'",
+  "create index ledger_wallet on ledger (user_id) where wallet = 1 and state = 'open'",
   'create index ledger_closed on ledger (closed_at) where closed_at is not null',
   `create table refunds (
     request_id text primary key,
@@ -64,6 +96,7 @@ export const ledger = (engine: Engine): string[] => [
     charged bigint not null,
     amount bigint not null,
     unlimited integer not null,
+    wallet integer not null default 0,
     reason text not null,
     given_by bigint not null,
     idempotency_key text,
@@ -86,6 +119,8 @@ export const ledger = (engine: Engine): string[] => [
     token_id bigint primary key,
     charged bigint not null,
     spent bigint not null,
-    debt bigint not null
+    debt bigint not null,
+    wallet_spent bigint not null default 0,
+    wallet_debt bigint not null default 0
   )`,
 ];

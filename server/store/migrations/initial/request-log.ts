@@ -67,6 +67,7 @@ const columns = `
   debt bigint not null,
   reserved bigint not null,
   unlimited integer not null,
+  wallet integer not null default 0,
   duration_ms bigint not null,
   created_at bigint not null,
   state text not null,
