@@ -2039,8 +2039,8 @@ export interface paths {
         };
         /**
          * Audit the ledger.
-         * @description The audit checks that grants, reservations, charges and refunds add up to the balances and debts of keys. It also
-         *     checks that ledger, log and tasks agree. The response lists every key and request that does not add up, at most
+         * @description The audit checks that grants, reservations, charges and refunds add up to the balances and debts of keys and wallets. It also
+         *     checks that ledger, log and tasks agree. The response lists every key, wallet and request that does not add up, at most
          *     1000 of each kind.
          *
          *     The audit reads one consistent state while calls continue. It may take seconds with millions of entries. A gateway
@@ -9120,6 +9120,49 @@ export interface components {
             deleted: boolean;
         };
         /**
+         * WalletTotals
+         * @description Sums of all wallets. Each wallet adds up on its own, with the calls of deleted keys.
+         */
+        WalletTotals: {
+            /** @description Number of wallets. */
+            wallets: number;
+            /**
+             * Format: int64
+             * @description Quota granted to wallets and taken over from keys, in quota units.
+             */
+            granted: number;
+            /**
+             * Format: int64
+             * @description Part of `granted` that is reserved for open reservations.
+             */
+            held: number;
+            /**
+             * Format: int64
+             * @description Part of `granted` that gateways have leased to reserve calls in memory.
+             */
+            leased: number;
+            /**
+             * Format: int64
+             * @description Part of `granted` that was charged, including removed reservations.
+             */
+            spent: number;
+            /**
+             * Format: int64
+             * @description Part of `spent` that refunds of settled calls returned to wallets.
+             */
+            refunded: number;
+            /**
+             * Format: int64
+             * @description Part of `granted` that remains in wallets.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Cost of finished calls and tasks that no wallet covered and no grant settled yet, in quota units.
+             */
+            debt: number;
+        };
+        /**
          * AuditProblem
          * @description A discrepancy.
          */
@@ -9157,7 +9200,7 @@ export interface components {
                 closed: number;
                 /**
                  * Format: int64
-                 * @description Quota granted to limited keys, in quota units.
+                 * @description Quota granted to limited keys, in quota units. For a user with a wallet, it is the limits of the keys.
                  */
                 granted: number;
                 /**
@@ -9192,6 +9235,7 @@ export interface components {
                 debt: number;
                 /** @description Keys with a debt, largest debt first. At most 1000 keys are listed. */
                 debtors: components["schemas"]["Debtor"][];
+                wallets: components["schemas"]["WalletTotals"];
                 /** @description The discrepancies. Empty if the ledger adds up. */
                 problems: components["schemas"]["AuditProblem"][];
                 /** @description True if there are more discrepancies of a kind than listed. */

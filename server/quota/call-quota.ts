@@ -4,6 +4,7 @@ import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { Store } from '../store/store.ts';
 import { errorType } from '../telemetry/error-type.ts';
 import { currentContext } from '../telemetry/telemetry-context.ts';
+import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
 import {
   type ExtendRequest,
   type LeaseDraw,
@@ -18,7 +19,6 @@ import {
 } from './ledger.ts';
 import { type QuotaLease, QuotaLeases, type QuotaLeasesParts } from './quota-leases.ts';
 import { type Booked, Settlements } from './settlements.ts';
-import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
 
 export interface CallQuotaParts extends QuotaLeasesParts {
   store: Pick<Store, 'run' | 'read' | 'retrySignal' | 'check'>;

@@ -31,5 +31,7 @@ export async function describeShortage(db: Db, { tokenId, hasLimits = false }: R
   const walletLeft = wallet.remain + wallet.leased;
   // Both must cover a call, so the lower one decides.
   if (keyLeft <= walletLeft) return `the key has ${keyLeft} of its limit left`;
-  return hasLimits ? 'the wallet of the user has too little left' : `the wallet of the user has ${walletLeft} left`;
+  return hasLimits
+    ? 'the wallet of the user has too little left'
+    : `the wallet of the user has ${walletLeft} left`;
 }

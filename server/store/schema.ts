@@ -171,7 +171,7 @@ interface GrantsTable {
 }
 
 /** The balance of a user, which pays for the work of all keys of the user. A user without a row has none: each key has its own. */
-export interface WalletsTable {
+interface WalletsTable {
   user_id: number;
   /** Never below zero. Without the quota that gateways lease. */
   balance: number;

@@ -149,7 +149,17 @@ test('reports a ledger that does not balance and exits with 1', async () => {
   const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, leased: 0, spent: 0, left: 101 };
   const url = await startStubServer((_, response) => {
     const debts = { debt: 40, debtors: [{ id: 9, name: 'batch', debt: 40, deleted: true }] };
-    const body = { success: true, message: '', data: { ...sums, ...debts, problems, more: true } };
+    const wallets = {
+      wallets: 0,
+      granted: 0,
+      held: 0,
+      leased: 0,
+      spent: 0,
+      refunded: 0,
+      balance: 0,
+      debt: 0,
+    };
+    const body = { success: true, message: '', data: { ...sums, ...debts, wallets, problems, more: true } };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   const options = { env: { ...env, UNIGATE_BASE_URL: url } };

@@ -213,11 +213,11 @@ describe.each(engines)('gateways with a wallet on %s', (engine) => {
     const [free, limited] = keys as [TokenRecord, TokenRecord];
     const shortage = (token: TokenRecord, hasLimits: boolean) =>
       here.calls.describeShortage({ tokenId: token.id, hasLimits });
-    expect(await shortage(free, false)).toBe("the balance of 100 in the user's wallet");
-    expect(await shortage(limited, true)).toBe("the key's limit, of which 40 remains,");
+    expect(await shortage(free, false)).toBe('the wallet of the user has 100 left');
+    expect(await shortage(limited, true)).toBe('the key has 40 of its limit left');
     await grant(userId, -70);
-    expect(await shortage(limited, true)).toBe("the balance of the user's wallet");
+    expect(await shortage(limited, true)).toBe('the wallet of the user has too little left');
     const alone = await makeToken(store, { remainQuota: 5 });
-    expect(await shortage(alone, true)).toBe("the key's remaining quota of 5");
+    expect(await shortage(alone, true)).toBe('the key has 5 left');
   });
 });

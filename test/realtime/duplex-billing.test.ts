@@ -166,7 +166,7 @@ describe('the billing of a task', () => {
     expect(header).toMatchObject({
       task_id: id,
       error_code: 'AccessDenied',
-      error_message: "quota: the key's remaining quota of 20 does not cover this text.",
+      error_message: 'quota: the key has 0 left, which does not cover this text.',
     });
     expect((await client.closed).code).toBe(1008);
     expect(upstream.connections[0]?.received).toHaveLength(2);

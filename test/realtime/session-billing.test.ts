@@ -207,7 +207,7 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
     expect(error).toEqual({
       type: 'permission_error',
       code: 'insufficient_user_quota',
-      message: "quota: the key's remaining quota of 20 does not cover this text.",
+      message: 'quota: the key has 10 left, which does not cover this text.',
       param: null,
       event_id: `event_${count}`,
     });

@@ -33,7 +33,7 @@ export function printAudit(
   { before = {}, data = audit }: { before?: Readonly<Record<string, Cell>>; data?: unknown } = {},
 ): void {
   const { keys, open, closed, granted, held, leased, spent, refunded, left } = audit;
-  const { debt, debtors, problems, more } = audit;
+  const { debt, debtors, wallets, problems, more } = audit;
   const fields = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
   output.fields({ ...before, ...fields }, data);
   output.additionalTable(debtors, {
@@ -41,6 +41,17 @@ export function printAudit(
     name: ({ name }) => name,
     debt: (key) => key.debt,
   });
+  if (wallets.wallets > 0)
+    output.additionalTable([wallets], {
+      wallets: (sums) => sums.wallets,
+      granted: (sums) => sums.granted,
+      held: (sums) => sums.held,
+      leased: (sums) => sums.leased,
+      spent: (sums) => sums.spent,
+      refunded: (sums) => sums.refunded,
+      balance: (sums) => sums.balance,
+      debt: (sums) => sums.debt,
+    });
   output.additionalTable(problems, {
     subject: (found) => found.subject,
     problem: (found) => found.problem,

@@ -15,7 +15,7 @@ import { lockWallets } from './wallet-moves.ts';
 /** How long opening a wallet waits for a table, so that it delays no other work for longer (ms). */
 const lockTimeoutMs = 1_000;
 
-export type OpenWalletResult =
+type OpenWalletResult =
   | { outcome: 'opened' | 'existed'; wallet: WalletRecord }
   | { outcome: 'not_found' }
   /** The keys of the user have more than `mostQuota` together. */
@@ -128,7 +128,7 @@ interface NewWalletGrant {
   change: Intent;
 }
 
-export type WalletGrantResult =
+type WalletGrantResult =
   | { outcome: 'granted'; grant: WalletGrant }
   | { outcome: 'not_found' }
   /** The reference belongs to a grant of another amount. */

@@ -31,7 +31,7 @@ export interface Audit {
 }
 
 /** Sums of all wallets: the quota granted to them and taken over from keys, and its parts. */
-export type WalletTotals = Record<'wallets' | WalletSum | 'balance' | 'debt', number>;
+type WalletTotals = Record<'wallets' | WalletSum | 'balance' | 'debt', number>;
 type WalletSum = 'granted' | 'held' | 'leased' | 'spent' | 'refunded';
 
 /** Largest number of listed problems of one kind. */

@@ -217,7 +217,9 @@ export const responseFields: ResponseFields = {
     'changed_at closed_at|null event host id last_error|null last_status|null last_try_at|null lease_owner|null next_try_at|null state task_id tries user_id|null',
   DeliveryReply: 'data message success',
   AuditReply: 'data message success',
-  'AuditReply.data': 'closed debt debtors granted held keys leased left more open problems refunded spent',
+  'AuditReply.data':
+    'closed debt debtors granted held keys leased left more open problems refunded spent wallets',
+  WalletTotals: 'balance debt granted held leased refunded spent wallets',
   Debtor: 'debt deleted id name',
   AuditProblem: 'problem subject',
   ExportedEntry:
