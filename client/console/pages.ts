@@ -152,7 +152,7 @@ const pages: readonly Page[] = [
   {
     path: 'contract',
     title: 'Contract',
-    group: 'Contract',
+    group: 'Reference',
     icon: FileCheck,
     summary: 'Operations, decisions and errors.',
     keywords: 'openapi operations decisions errors codes',

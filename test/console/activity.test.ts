@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)('activity', { timeout: 60_000 }, () => {
     });
     await page.getByRole('row').filter({ hasText: requestId }).click();
     expect(page.url()).toContain(`request=${requestId}`);
-    await page.getByText('13 units × 1 × 1 =').waitFor();
+    await page.getByText('13 characters × 1 × 1 =').waitFor();
     await page.getByText('createSpeech').waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Escape');
@@ -97,6 +97,47 @@ describe.skipIf(!hasChromium)('activity', { timeout: 60_000 }, () => {
     await expect.poll(() => selected.innerText()).not.toBe(first);
     await page.keyboard.press('Home');
     await expect.poll(() => selected.innerText()).toBe(first);
+  });
+
+  test('shows the start and the duration of a task, and one unit in the singular', async () => {
+    const { id } = await client().imageJobs.createAndWait({ prompt: 'A pier.' }, { pollIntervalMs: 100 });
+    const page = await target.open(`#/activity?task=${id}`);
+    await page.getByText('1 action × 1 × 1 =').waitFor();
+    await page.getByText('Made by the sandbox').waitFor();
+    await page.getByRole('button', { name: 'Close (Escape)' }).click();
+    await page.getByRole('columnheader', { name: 'Started' }).waitFor();
+    await expect
+      .poll(() => page.getByRole('row').filter({ hasText: id }).innerText())
+      .toMatch(/\d (?:ms|s)$/);
+  });
+
+  test('explains that refused calls are not logged, and shows an error that the tab has received', async () => {
+    const page = await target.open('#/activity');
+    // The browser itself logs the status 404.
+    page.removeAllListeners('console');
+    const refused = await fetch(`${target.gateway.url}/v1/embeddings`, { method: 'POST' });
+    const unseen = refused.headers.get('x-request-id') ?? '';
+    await page.getByRole('searchbox').fill(unseen);
+    await page.getByText('The request log has no entry with this id.').waitFor();
+    await page.getByText('It does not contain calls that the gateway refused').waitFor();
+    expect(await page.getByRole('link', { name: /All errors/ }).getAttribute('href')).toMatch(
+      /\/docs\/errors$/,
+    );
+    await expectAccessible(page);
+
+    await page.goto(`${target.gateway.url}/console#/music`);
+    await page.getByText('Continue a song').click();
+    await page.getByLabel('Clip id').fill('nope');
+    const response = page.waitForResponse(/sigma\/submit\/music/);
+    await page.getByRole('button', { name: 'Create songs' }).click();
+    const seen = (await (await response).headerValue('x-request-id')) ?? '';
+    await page.getByText('there is no song "nope" here.').waitFor();
+    await page.goto(`${target.gateway.url}/console#/activity?request=${seen}`);
+    await page.reload();
+    const panel = page.getByRole('complementary', { name: 'Call' });
+    await panel.getByText('continue_clip_id: there is no song "nope" here.').waitFor();
+    await panel.getByText('404', { exact: true }).waitFor();
+    await panel.getByText('The gateway refused this call').waitFor();
   });
 
   test('filters by model, and finds nothing for an unused one', async () => {

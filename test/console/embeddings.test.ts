@@ -12,9 +12,18 @@ describe.skipIf(!hasChromium)('the embeddings page', { timeout: 60_000 }, () => 
     const cells = page.getByRole('region', { name: 'Heat map' }).getByRole('cell');
     expect(await cells.filter({ hasText: '1.00' }).count()).toBe(5);
     const selected = page.getByRole('region', { name: 'Selected text' });
-    await page.getByRole('button', { name: '3 Low tide is at noon.' }).click();
-    await selected.getByRole('heading', { name: 'Low tide is at noon.' }).waitFor();
-    expect(await selected.getByRole('listitem').first().innerText()).toContain('High tide is at midnight.');
+    const neighbors = [
+      ['The boat leaves the harbor at dawn.', 'A fishing boat leaves the harbor before dawn.'],
+      ['A fishing boat leaves the harbor before dawn.', 'The boat leaves the harbor at dawn.'],
+      ['The boat returns to the harbor at noon.', 'The boat leaves the harbor at dawn.'],
+      ['The bakery sells warm bread at noon.', 'Fresh bread from the bakery is still warm.'],
+      ['Fresh bread from the bakery is still warm.', 'The bakery sells warm bread at noon.'],
+    ] as const;
+    for (const [index, [text, neighbor]] of neighbors.entries()) {
+      await page.getByRole('button', { name: `${index + 1} ${text}` }).click();
+      await selected.getByRole('heading', { name: text }).waitFor();
+      expect(await selected.getByRole('listitem').first().innerText()).toContain(neighbor);
+    }
     expect(await selected.innerText()).toContain('512 dimensions, length 1.000');
     await selected.getByRole('button', { name: 'Copy the vector as JSON' }).click();
     const copied = JSON.parse(String(await page.evaluate('navigator.clipboard.readText()'))) as number[];

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
@@ -67,7 +68,21 @@ describe.skipIf(!hasChromium)('the images page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').fill(target.gateway.key);
     await page.keyboard.press('Enter');
-    await page.getByText('Your images appear here.').waitFor();
+    await waitForImage(page);
+    expect(await page.getByRole('region', { name: 'Jobs in this tab' }).count()).toBe(0);
+  });
+
+  test('opens a recent job in another tab, and the job of an address', async () => {
+    const client = new Unigate({ baseUrl: target.gateway.url, apiKey: target.gateway.key });
+    const { id } = await client.imageJobs.createAndWait({ prompt: 'a pier' }, { pollIntervalMs: 100 });
+    const page = await target.open('#/images');
+    const rows = page.getByRole('region', { name: 'Recent tasks' }).getByRole('row');
+    await rows.nth(1).getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('img', { name: 'a pier' }).waitFor();
+    await page.getByText('Made by the sandbox').waitFor();
+    expect(page.url()).toContain(`#/images?task=${id}`);
+    const other = await target.open(`#/images?task=${id}`);
+    await other.getByRole('img', { name: 'a pier' }).waitFor();
   });
 
   test('shows errors at their fields', async () => {

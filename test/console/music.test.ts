@@ -30,6 +30,16 @@ describe.skipIf(!hasChromium)('the music page', { timeout: 120_000 }, () => {
     await song.getByRole('button', { name: 'WAV' }).click();
     expect((await download).suggestedFilename()).toMatch(/\.wav$/);
     await page.getByRole('link', { name: /= \d+ quota/ }).waitFor();
+    await page.getByText('Made by the sandbox').waitFor();
+    expect(page.url()).toMatch(/#\/music\?task=task_[0-9a-f]{32}$/);
+    await page.reload();
+    await songs.nth(1).waitFor();
+    await page.getByText('Made by the sandbox').waitFor();
+    const row = page.getByRole('row', { name: /completed sigma_music/ });
+    expect(await row.getAttribute('aria-current')).toBe('true');
+    await row.getByRole('button', { name: 'Open' }).click();
+    await songs.nth(1).waitFor();
+    expect(await songs.count()).toBe(2);
     await expectAccessible(page);
     await expectFits(page);
   });

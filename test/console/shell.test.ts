@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
@@ -45,11 +46,45 @@ describe.skipIf(!hasChromium)('the console', { timeout: 60_000 }, () => {
   test('finds a page by keyboard', async () => {
     const page = await target.open('#/');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search pages and actions' }).fill('theme');
+    await page.getByRole('combobox', { name: 'Search the console' }).fill('theme');
     await expectAccessible(page);
     await page.keyboard.press('Enter');
     const theme = 'document.documentElement.className + localStorage.getItem("vitepress-theme-appearance")';
     await expect.poll(() => page.evaluate(theme)).toBe('light');
+  });
+
+  test('finds models, tasks, operations and errors by keyboard', async () => {
+    const client = new Unigate({ baseUrl: target.gateway.url, apiKey: target.gateway.key });
+    const { id } = await client.videos.create({
+      model: 'eta-imagine-video',
+      prompt: 'A kite.',
+      seconds: '2',
+    });
+    const page = await target.open('#/');
+    const search = page.getByRole('combobox', { name: 'Search the console' });
+    const found = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
+    const find = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await search.fill(text);
+    };
+    await find('eta-imagine-video');
+    await found.filter({ hasText: 'Model' }).first().waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Video' }).waitFor();
+    expect(await page.getByLabel('Model').inputValue()).toBe('eta-imagine-video');
+    await find('task imagine');
+    await found.filter({ hasText: id }).click();
+    await page.getByRole('complementary', { name: 'Task' }).getByText(id).waitFor();
+    await find(`task_${'0'.repeat(32)}`);
+    await found.filter({ hasText: 'Task' }).waitFor();
+    await page.keyboard.press('Escape');
+    await find('insufficient_user');
+    expect(await found.first().innerText()).toMatch(/^insufficient_user_quota\s+Error$/);
+    await search.fill('POST embeddings');
+    expect(await found.first().innerText()).toMatch(/^createEmbedding\s+Operation$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs\/reference#operation\/createEmbedding/);
   });
 
   test('a key without the scope of an operator does not see the pages of operators', async () => {

@@ -13,8 +13,14 @@ describe.skipIf(!hasChromium)('the speech page', { timeout: 60_000 }, () => {
 
   test('plays a file, and highlights each word while it is spoken', async () => {
     const page = await target.open('#/speech');
+    const code = page.getByRole('region', { name: 'curl code' });
+    expect(await code.innerText()).not.toMatch(/sse|timestamp/);
+    expect(await code.innerText()).toContain('-o speech.mp3');
+    await page.getByLabel('Highlight the words').check();
+    expect(await code.innerText()).toMatch(/word_timestamp_enabled[^]*sse/);
     await page.getByRole('button', { name: 'Generate speech' }).click();
     await expect.poll(() => seconds(page)).toBeGreaterThan(0.2);
+    await page.getByText('Made by the sandbox').waitFor();
     const word = page.locator('.timed-word-active');
     const first = await word.innerText();
     await expect.poll(() => word.allInnerTexts()).not.toEqual([first]);
@@ -49,6 +55,21 @@ describe.skipIf(!hasChromium)('the speech page', { timeout: 60_000 }, () => {
     expect(code).toContain('"voice": "Bruno"');
     expect(await page.content()).not.toContain(target.gateway.key);
     expect(page.url()).toContain('model=alpha3-tts-flash&voice=Bruno');
+  });
+
+  test('shows the result on a narrow screen without scrolling by hand', async () => {
+    const page = await target.open('#/speech', {
+      viewport: { width: 390, height: 844 },
+      reducedMotion: 'reduce',
+    });
+    const result = page.getByRole('region', { name: 'Result' });
+    await page.getByRole('button', { name: 'Generate speech' }).click();
+    await result.waitFor();
+    const top = async () => (await result.boundingBox())?.y ?? Number.NaN;
+    await expect.poll(top).toBeLessThan(844 / 2);
+    expect(await top()).toBeGreaterThanOrEqual(56);
+    await page.getByRole('status').filter({ hasText: 'The call is complete.' }).waitFor();
+    await expectFits(page);
   });
 
   test('shows an error of the gateway at its field', async () => {

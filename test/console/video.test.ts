@@ -130,6 +130,7 @@ describe.skipIf(!hasChromium)('the video page', { timeout: 120_000 }, () => {
     await alert.waitFor();
     expect(await alert.innerText()).toMatch(/^image: must be an http or https URL/);
     await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('2–30', { exact: true }).waitFor();
     await page.getByLabel('Seconds').fill('99');
     await page.getByRole('button', { name: 'Create video' }).click();
     await page.getByText('must be -1 or 2 to 30').waitFor();

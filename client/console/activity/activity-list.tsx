@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { Activity } from 'lucide';
+import { Activity, SearchX } from 'lucide';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
 import { ActivityTable } from './activity-table.tsx';
 import { type Filters, setFilters } from './filters.ts';
+import { isRequestId, NotLogged } from './not-logged.tsx';
 import { type Row, rowOfEntry, rowOfTask } from './row.ts';
 import { adminTaskSource, entrySource, isRunning, taskSource } from './sources.ts';
 import { useFeed } from './use-feed.ts';
@@ -74,7 +75,11 @@ export function ActivityList({ filters }: { filters: Filters }) {
   return (
     <div class="stack">
       {error !== undefined && <ErrorNotice error={error} />}
-      {isLoaded && rows.length === 0 && !hasMore && error === undefined ? (
+      {isLoaded && rows.length === 0 && !hasMore && error === undefined && isRequestId(search) ? (
+        <EmptyState icon={SearchX} title="The request log has no entry with this id.">
+          <NotLogged requestId={search} />
+        </EmptyState>
+      ) : isLoaded && rows.length === 0 && !hasMore && error === undefined ? (
         <EmptyState icon={Activity} title={isFiltered ? 'Nothing matches these filters.' : 'Nothing yet.'}>
           {isFiltered ? (
             <Button onClick={() => setFilters({ search: '', model: '', state: '', hours: '', token: '' })}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../parts/notices.tsx';
-import { formatCount, Time } from '../parts/numbers.tsx';
+import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import type { Row } from './row.ts';
 
@@ -42,14 +42,24 @@ const columns: readonly Column<Row>[] = [
   {
     title: 'Quota',
     isNumber: true,
-    cell: ({ quota, at }) => (
+    cell: ({ quota, startedAt }) => (
       <>
         {quota === undefined ? <span class="muted">–</span> : formatCount(quota)}
-        <div class="muted narrow-only">{clock.format(at * 1_000)}</div>
+        <div class="muted narrow-only">{clock.format(startedAt)}</div>
       </>
     ),
   },
-  { title: 'Time', isNumber: true, minWidth: 'medium', cell: ({ at }) => <Time at={at * 1_000} /> },
+  {
+    title: 'Started',
+    isNumber: true,
+    minWidth: 'medium',
+    cell: ({ startedAt, durationMs }) => (
+      <>
+        <Time at={startedAt} />
+        {durationMs !== undefined && <div class="muted numeric">{formatDuration(durationMs)}</div>}
+      </>
+    ),
+  },
 ];
 
 interface ActivityTableProps {

@@ -1,11 +1,14 @@
 import type { LogItem } from '../../index.ts';
+import { SandboxBadge } from '../calls/cost.tsx';
 import { useLoaded } from '../calls/run.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
-import { formatDuration, Time } from '../parts/numbers.tsx';
+import { formatDuration, formatUnits, Time } from '../parts/numbers.tsx';
 import { isAdmin, useClient } from '../session/session.ts';
 import { State } from './activity-table.tsx';
 import { Charge } from './charge.tsx';
+import { NotLogged } from './not-logged.tsx';
+import { rowOfEntry } from './row.ts';
 
 /** The entries of one request: usually one, several for a socket that ran several tasks. */
 export function CallDetails({ requestId }: { requestId: string }) {
@@ -23,11 +26,7 @@ export function CallDetails({ requestId }: { requestId: string }) {
         <CopyButton text={requestId} label="Copy the request id" />
       </p>
       {state.status === 'failed' && <ErrorNotice error={state.error} />}
-      {state.status === 'done' && state.result.length === 0 && (
-        <p class="notice">
-          The request log has no entry with this id. The gateway writes it when the call ends.
-        </p>
-      )}
+      {state.status === 'done' && state.result.length === 0 && <NotLogged requestId={requestId} />}
       {state.status === 'done' && state.result.map((entry) => <Entry key={entry.id} entry={entry} />)}
       {isAdmin.value && <OperatorFacts requestId={requestId} />}
     </>
@@ -36,30 +35,40 @@ export function CallDetails({ requestId }: { requestId: string }) {
 
 function Entry({ entry }: { entry: LogItem }) {
   const { unit_price: unitPrice = 0, group_ratio: groupRatio = 1, quota, refunded, debt } = entry;
-  const { prompt_tokens: input, completion_tokens: output } = entry;
+  const { prompt_tokens: input, completion_tokens: output, unit = 'units' } = entry;
+  const { startedAt, durationMs } = rowOfEntry(entry);
   return (
     <section class="stack">
       <dl class="facts">
         <dt>State</dt>
         <dd>
-          <State state={entry.state ?? 'completed'} />
+          <State state={entry.state ?? 'completed'} /> {entry.sandbox && <SandboxBadge />}
         </dd>
         <dt>Model</dt>
         <dd>{entry.model_name}</dd>
         <dt>Key</dt>
         <dd>{entry.token_name}</dd>
-        <dt>Ended</dt>
+        <dt>Started</dt>
         <dd>
-          <Time at={entry.created_at * 1_000} />
+          <Time at={startedAt} />
         </dd>
+        {durationMs !== undefined && (
+          <>
+            <dt>Duration</dt>
+            <dd class="numeric">{formatDuration(durationMs)}</dd>
+          </>
+        )}
         <dt>Usage</dt>
         <dd class="numeric">
-          {output > 0 ? `${input} input tokens, ${output} output tokens` : `${input} input units`}
+          {output > 0
+            ? `${formatUnits(input, 'input tokens')}, ${formatUnits(output, 'output tokens')}`
+            : formatUnits(input, unit)}
         </dd>
       </dl>
       <h3>Cost</h3>
       <Charge
         units={unitPrice > 0 && groupRatio > 0 ? (quota + (debt ?? 0)) / unitPrice / groupRatio : undefined}
+        unit={unit}
         unitPrice={unitPrice}
         groupRatio={groupRatio}
         quota={quota}
@@ -88,14 +97,10 @@ function OperatorFacts({ requestId }: { requestId: string }) {
           {entry.status}
           {entry.error_code && ` ${entry.error_code}`}
         </dd>
-        <dt>Duration</dt>
-        <dd class="numeric">{formatDuration(entry.duration_ms)}</dd>
         <dt>Channel</dt>
         <dd>{entry.channel || '–'}</dd>
         <dt>Usage</dt>
-        <dd class="numeric">
-          {entry.units} {entry.unit}
-        </dd>
+        <dd class="numeric">{formatUnits(entry.units, entry.unit)}</dd>
         <dt>Calculation</dt>
         <dd>
           {explanation.map((line) => (

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../parts/numbers.tsx';
+import { formatCount, formatNumber, formatUnits } from '../parts/numbers.tsx';
 
 interface ChargeProps {
   /** Undefined if the gateway does not report the usage. */
@@ -25,7 +25,7 @@ export function Charge({
     <div class="charge numeric">
       {units !== undefined && (
         <p>
-          {formatNumber(units)} {unit} × {formatNumber(unitPrice)} × {formatNumber(groupRatio)} =
+          {formatUnits(units, unit)} × {formatNumber(unitPrice)} × {formatNumber(groupRatio)} =
         </p>
       )}
       <p>

@@ -16,8 +16,10 @@ export interface Row {
   progress: number | undefined;
   /** Charged quota. Undefined before the end. */
   quota: number | undefined;
-  /** Time of the end of a call, or of the creation of a task. Unix time in seconds. */
-  at: number;
+  /** Time of the start. Unix time in milliseconds. */
+  startedAt: number;
+  /** Undefined before the end. */
+  durationMs: number | undefined;
 }
 
 export const rowOfEntry = (entry: LogItem): Row => ({
@@ -30,7 +32,8 @@ export const rowOfEntry = (entry: LogItem): Row => ({
   taskId: entry.task_id ?? undefined,
   progress: undefined,
   quota: entry.quota,
-  at: entry.created_at,
+  startedAt: entry.created_at * 1_000 - (entry.duration_ms ?? 0),
+  durationMs: entry.duration_ms,
 });
 
 export const rowOfTask = (task: MyTask | AdminTask): Row => ({
@@ -43,5 +46,6 @@ export const rowOfTask = (task: MyTask | AdminTask): Row => ({
   taskId: task.id,
   progress: task.state === 'in_progress' || task.state === 'queued' ? task.progress : undefined,
   quota: task.charged ?? undefined,
-  at: task.created_at,
+  startedAt: task.created_at * 1_000,
+  durationMs: task.completed_at === null ? undefined : (task.completed_at - task.created_at) * 1_000,
 });

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { AdminTaskDetails, MyTaskDetails } from '../../index.ts';
 import { Code } from '../calls/call-panel.tsx';
+import { SandboxBadge } from '../calls/cost.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
-import { formatCount, Time } from '../parts/numbers.tsx';
+import { formatCount, formatUnits, Time } from '../parts/numbers.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { State } from './activity-table.tsx';
 import { Charge } from './charge.tsx';
@@ -64,7 +65,8 @@ function Facts({ task }: { task: MyTaskDetails | AdminTaskDetails }) {
       <dd>
         <span role="status">
           <State state={state} progress={progress} />
-        </span>
+        </span>{' '}
+        {'sandbox' in task && task.sandbox && <SandboxBadge />}
       </dd>
       <dt>Model</dt>
       <dd>{task.model}</dd>
@@ -104,7 +106,7 @@ function Cost({ task, own }: { task: MyTaskDetails | AdminTaskDetails; own: MyTa
     <p class="numeric">
       {task.charged === null ? (
         <>
-          {formatCount(task.reserved ?? 0)} quota reserved for {task.expected_units} {task.unit}
+          {formatCount(task.reserved ?? 0)} quota reserved for {formatUnits(task.expected_units, task.unit)}
         </>
       ) : (
         <>{formatCount(task.charged)} quota</>

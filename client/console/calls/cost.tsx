@@ -1,3 +1,4 @@
+import { Badge } from '../parts/notices.tsx';
 import { formatNumber, Quota } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
 import { addressOf } from '../shell/router.ts';
@@ -7,7 +8,7 @@ import { useLoaded } from './run.ts';
 const attempts = 10;
 const attemptDelayMs = 300;
 
-/** The cost of a call, as arithmetic, with a link to its entry in the request log. */
+/** The cost of a call, as arithmetic, with a link to its entry in the request log, and whether the sandbox served it. */
 export function Cost({ requestId }: { requestId: string }) {
   const client = useClient();
   const entry = useLoaded(async (abort) => {
@@ -20,13 +21,21 @@ export function Cost({ requestId }: { requestId: string }) {
     return undefined;
   }, requestId).state.value;
   if (entry.status !== 'done' || entry.result === undefined) return null;
-  const { quota, unit_price: price = 0, group_ratio: ratio = 1 } = entry.result;
+  const { quota, unit_price: price = 0, group_ratio: ratio = 1, sandbox } = entry.result;
   const units = price > 0 && ratio > 0 ? quota / price / ratio : undefined;
   return (
-    <a class="secondary" href={addressOf('activity', { request: requestId })}>
-      {units !== undefined &&
-        `${formatNumber(units)} × ${formatNumber(price)}${ratio === 1 ? '' : ` × ${formatNumber(ratio)}`} = `}
-      <Quota amount={quota} />
-    </a>
+    <span class="row">
+      <a class="secondary" href={addressOf('activity', { request: requestId })}>
+        {units !== undefined &&
+          `${formatNumber(units)} × ${formatNumber(price)}${ratio === 1 ? '' : ` × ${formatNumber(ratio)}`} = `}
+        <Quota amount={quota} />
+      </a>
+      {sandbox && <SandboxBadge />}
+    </span>
   );
+}
+
+/** Marks a result that the sandbox made, without a provider. */
+export function SandboxBadge() {
+  return <Badge tone="warning">Made by the sandbox</Badge>;
 }

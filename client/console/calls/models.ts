@@ -9,13 +9,17 @@ import { useLoaded } from './run.ts';
 const known = signal<{ key: object; models: readonly Model[] } | undefined>(undefined);
 
 /** Returns the models that the key can use, of the given protocols. Undefined until they are loaded. */
-export function useModels(protocols: readonly string[]): readonly Model[] | undefined {
+export const useModels = (protocols: readonly string[]): readonly Model[] | undefined =>
+  useAllModels()?.filter((model) => model.protocols.some((name) => protocols.includes(name)));
+
+/** Returns the models that the key can use. Undefined until they are loaded. */
+export function useAllModels(): readonly Model[] | undefined {
   const client = useClient();
   useLoaded(async (abort) => {
     if (known.peek()?.key === client) return;
     known.value = { key: client, models: await Array.fromAsync(client.models.list({ signal: abort })) };
   });
-  return known.value?.models.filter((model) => model.protocols.some((name) => protocols.includes(name)));
+  return known.value?.models;
 }
 
 /** Returns the choices of the field `model`. Selects the first model if the key cannot use the current one. */

@@ -1,12 +1,19 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { AbortError } from '../../index.ts';
+import { AbortError, APIError } from '../../index.ts';
+import { rememberError } from '../session/remembered-errors.ts';
 
 export type RunState<Result> =
   | { status: 'idle' }
   | { status: 'running'; startedAt: number }
   | { status: 'done'; result: Result; elapsedMs: number }
   | { status: 'failed'; error: unknown };
+
+/** Returns what a call has to show: its result or its error. Undefined while there is nothing. */
+export function outcomeOf<Result>(state: RunState<Result>): unknown {
+  if (state.status === 'done') return state.result;
+  return state.status === 'failed' ? state.error : undefined;
+}
 
 /** A call that the user starts and may stop. A new start aborts the call before it. */
 export class Run<Result> {
@@ -27,6 +34,7 @@ export class Run<Result> {
     } catch (error) {
       if (this.#controller !== controller) return;
       const isStopped = error instanceof AbortError || controller.signal.aborted;
+      if (error instanceof APIError) rememberError(error);
       this.state.value = isStopped ? { status: 'idle' } : { status: 'failed', error };
     }
   }

@@ -80,9 +80,10 @@ function python(method: string, address: string, headers: Headers, body: string 
   return `import os
 import requests
 
+headers = {"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"${more.join('')}}
 response = requests.${method}(
     "${gatewayUrl}${address}",
-    headers={"Authorization": f"Bearer {os.environ['UNIGATE_API_KEY']}"${more.join('')}},${json}
+    headers=headers,${json}
 )
 response.raise_for_status()`;
 }

@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { requestIdOf } from '../../index.ts';
-import { Run } from './run.ts';
+import { outcomeOf, Run } from './run.ts';
 
 /** State of a task while it runs. */
 export interface TaskView {
@@ -60,6 +60,11 @@ export class TaskRun<Done> extends Run<Done> {
     this.view.value = { id, status: 'loading', ...(requestId && { requestId }) };
     this.#waitAgain = () => this.#wait(calls, id);
     return this.#waitAgain();
+  }
+
+  /** The id of the task, or the error of the call that should have created it. */
+  get outcome(): unknown {
+    return this.view.value?.id ?? outcomeOf(this.state.value);
   }
 
   override reset(): void {

@@ -60,7 +60,7 @@ export function ChannelCard({
               Enable
             </Button>
           ) : (
-            <Button small variant="danger" onClick={() => (isDisabling.value = true)}>
+            <Button small onClick={() => (isDisabling.value = true)}>
               Disable
             </Button>
           )}
@@ -156,16 +156,27 @@ function TestResult({ run }: { run: ReturnType<typeof useRun<ChannelTest>> }) {
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
   if (state.status !== 'done') return null;
   const { ok, request, model, status, duration_ms: duration, problem } = state.result;
-  const call = model === null ? request : `${request} with ${model}`;
+  const call = `${requests[request]}${model === null ? '' : ` with ${model}`}`;
+  const response = status === null ? 'no response' : `status ${status}`;
   return (
     <p class="row" role="status">
       <Badge tone={ok ? 'success' : 'danger'}>{ok ? 'works' : 'failed'}</Badge>
       <span>
-        {call}, {status === null ? 'no response' : `status ${status}`}, {formatDuration(duration)}. {problem}
+        {ok
+          ? `The provider accepted the key and answered ${call}, as expected (${response}, ${formatDuration(duration)}).`
+          : `The provider did not answer ${call} as expected (${response}, ${formatDuration(duration)}). ${problem}`}
       </span>
     </p>
   );
 }
+
+/** The calls of a test, in words. */
+const requests: Readonly<Record<ChannelTest['request'], string>> = {
+  speech: 'a speech of two letters',
+  embeddings: 'an embedding of one letter',
+  count_tokens: 'a token count of one letter',
+  query: 'a query for a resource that does not exist',
+};
 
 interface DisableDialogProps {
   name: string;

@@ -29,6 +29,8 @@ export interface Schema {
   oneOf?: readonly Schema[];
   anyOf?: readonly Schema[];
   not?: Schema;
+  /** Limits of a value that meets `if`. */
+  then?: Schema;
   /** Limits that depend on the model: a pattern of model ids, and the limit in words. */
   'x-limit'?: readonly { models: string; limit: string }[];
 }

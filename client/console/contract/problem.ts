@@ -42,7 +42,9 @@ export function limitOf(schema: Schema, model: string | undefined): string | und
     ({ models }) => model !== undefined && new RegExp(models).test(model),
   );
   if (ofModel !== undefined) return ofModel.limit.replace(/\.(?: .*)?$/s, '');
-  const { minimum, maxLength, maxItems } = schema;
+  const { maxLength, maxItems } = schema;
+  // A value below the usual ones, such as -1, has a meaning of its own.
+  const minimum = schema.then?.minimum ?? schema.minimum;
   const maximum = schema.maximum === undefined || schema.maximum >= maxInt32 ? undefined : schema.maximum;
   if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
   if (maximum !== undefined) return `at most ${maximum}`;

@@ -7,8 +7,9 @@ import { CallPanel } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
 import { useModelOptions } from '../calls/models.ts';
 import { requireModels } from '../calls/require-models.tsx';
-import { useRun } from '../calls/run.ts';
+import { outcomeOf, useRun } from '../calls/run.ts';
 import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
@@ -24,11 +25,11 @@ import { TextsField } from './texts-field.tsx';
 import { pairTexts } from './vectors.ts';
 
 const firstTexts = [
-  'The boat leaves the harbour at dawn.',
-  'A boat sails out of the harbour.',
-  'Low tide is at noon.',
-  'High tide is at midnight.',
-  'The harbour bakery sells bread at dawn.',
+  'The boat leaves the harbor at dawn.',
+  'A fishing boat leaves the harbor before dawn.',
+  'The boat returns to the harbor at noon.',
+  'The bakery sells warm bread at noon.',
+  'Fresh bread from the bakery is still warm.',
 ];
 
 interface Result {
@@ -37,7 +38,7 @@ interface Result {
 }
 
 /** Embeds texts and compares them. */
-function Workbench() {
+function Page() {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<Result>();
@@ -55,44 +56,46 @@ function Workbench() {
   const state = run.state.value;
   const body = form.body.value as EmbeddingRequest;
   return (
-    <div class="workbench">
-      <CallForm
-        run={run}
-        label="Embed texts"
-        onSubmit={() =>
-          submitForm(form, run, async (signal) => ({
-            texts: drafts.texts.peek(),
-            reply: await client.embeddings.create(body, { signal }),
-          }))
-        }
-      >
-        <TextsField form={form} drafts={drafts} />
-        <Field form={form} path="model" label="Model" hint="" options={models} />
-        <Field
-          form={form}
-          path="dimensions"
-          label="Dimensions"
-          hint="Length of each vector. Default: that of the model."
-        />
-        <details>
-          <summary>More options</summary>
-          <div class="fields">
-            <Field form={form} path="encoding_format" label="Encoding" />
-            <Field form={form} path="user" label="End user" />
-          </div>
-        </details>
-      </CallForm>
-      <div class="stack">
-        {state.status === 'failed' && <ErrorNotice error={state.error} />}
-        {state.status === 'idle' && (
-          <EmptyState icon={Waypoints} title="No vectors yet">
-            <p>Embed the texts to see how similar they are.</p>
-          </EmptyState>
-        )}
-        {state.status === 'done' && <Comparison {...state.result} elapsedMs={state.elapsedMs} />}
-        <CallPanel samples={embeddingSamples(body)} />
-      </div>
-    </div>
+    <Workbench
+      outcome={outcomeOf(state)}
+      form={
+        <CallForm
+          run={run}
+          label="Embed texts"
+          onSubmit={() =>
+            submitForm(form, run, async (signal) => ({
+              texts: drafts.texts.peek(),
+              reply: await client.embeddings.create(body, { signal }),
+            }))
+          }
+        >
+          <TextsField form={form} drafts={drafts} />
+          <Field form={form} path="model" label="Model" hint="" options={models} />
+          <Field
+            form={form}
+            path="dimensions"
+            label="Dimensions"
+            hint="Length of each vector. Default: that of the model."
+          />
+          <details>
+            <summary>More options</summary>
+            <div class="fields">
+              <Field form={form} path="encoding_format" label="Encoding" />
+              <Field form={form} path="user" label="End user" />
+            </div>
+          </details>
+        </CallForm>
+      }
+    >
+      {state.status === 'failed' && <ErrorNotice error={state.error} />}
+      {state.status === 'idle' && (
+        <EmptyState icon={Waypoints} title="No vectors yet">
+          <p>Embed the texts to see how similar they are.</p>
+        </EmptyState>
+      )}
+      {state.status === 'done' && <Comparison {...state.result} elapsedMs={state.elapsedMs} />}
+      <CallPanel samples={embeddingSamples(body)} />
+    </Workbench>
   );
 }
 
@@ -135,7 +138,7 @@ const { data, usage } = await openai.embeddings.create(${shown});`,
   });
 }
 
-export default requireModels(Workbench, {
+export default requireModels(Page, {
   title: 'Embeddings',
   intro: 'Convert texts to vectors and compare their meaning.',
   icon: Waypoints,

@@ -1,16 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { Box } from 'lucide';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Model, NativeTask, Unigate } from '../../index.ts';
 import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { RecentTasks } from '../calls/recent-tasks.tsx';
 import { requireModels } from '../calls/require-models.tsx';
-import { samplesOf, taskSample } from '../calls/samples.ts';
+import { taskSample } from '../calls/samples.ts';
+import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
 import { TaskProgress } from '../calls/task-progress.tsx';
 import { type TaskCalls, useTask } from '../calls/task-run.ts';
+import { taskSamples } from '../calls/task-samples.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { useContract } from '../contract/contract.ts';
 import { EmptyState } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { replaceQuery, route } from '../shell/router.ts';
+import { route } from '../shell/router.ts';
 import { bodyOf, formOf, type Input } from './draft.ts';
 import { ModelView } from './model-view.tsx';
 import { Models3dForm } from './models3d-form.tsx';
@@ -23,7 +27,9 @@ interface Result {
   task: NativeTask;
 }
 
-function Workbench({ models }: { models: readonly Model[] }) {
+const operations = ['createModel3d'] as const;
+
+function Page({ models }: { models: readonly Model[] }) {
   const client = useClient();
   const contract = useContract();
   const { query } = route.peek();
@@ -33,27 +39,25 @@ function Workbench({ models }: { models: readonly Model[] }) {
   const task = useTask<Result>();
   const state = task.state.value;
   const body = bodyOf(form.body.value, input.value);
-  const samples = samplesOf('createModel3d', body, {
-    extra: { TypeScript: taskSample('models3d', body) },
-  });
+  const samples = taskSamples('createModel3d', body, { TypeScript: taskSample('models3d', body) });
   const create = async () => {
     if (!form.checkAll()) return;
     await task.submit(callsOf(client), body);
     const after = task.state.peek();
     if (after.status === 'failed' && form.reject(after.error)) task.reset();
-    const id = task.view.peek()?.id;
-    if (id !== undefined) replaceQuery({ task: id });
   };
-  useEffect(() => {
-    const id = query.get('task');
-    if (id !== null) void task.follow(callsOf(client), id);
-  }, []);
+  const open = ({ id, request_id: requestId }: OpenedTask) =>
+    void task.follow(callsOf(client), id, requestId);
+  const shownId = task.view.value?.id;
+  useTaskInAddress(shownId, open);
   return (
-    <div class="workbench">
-      <Models3dForm form={form} models={models} input={input} run={task} onSubmit={create} />
-      <div class="stack">
+    <div class="stack">
+      <Workbench
+        outcome={task.outcome}
+        form={<Models3dForm form={form} models={models} input={input} run={task} onSubmit={create} />}
+      >
         {task.view.value === undefined ? (
-          <EmptyState icon={Box} title="Your object appears here.">
+          <EmptyState icon={Box} title="Your object appears here">
             <p>Press Create object. Then turn it with the mouse, a finger or the arrow keys.</p>
           </EmptyState>
         ) : (
@@ -80,7 +84,14 @@ function Workbench({ models }: { models: readonly Model[] }) {
           </section>
         )}
         <CallPanel samples={samples} />
-      </div>
+      </Workbench>
+      <RecentTasks
+        operations={operations}
+        format="native"
+        shownId={shownId}
+        refreshKey={`${shownId} ${state.status}`}
+        onOpen={open}
+      />
     </div>
   );
 }
@@ -97,7 +108,7 @@ function callsOf({ models3d }: Unigate): TaskCalls<object, object, Result> {
 }
 
 /** The playground of 3D objects. */
-export default requireModels(Workbench, {
+export default requireModels(Page, {
   title: '3D',
   intro: 'Create objects from a text, an image or several views.',
   icon: Box,

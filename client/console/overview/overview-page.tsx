@@ -23,6 +23,10 @@ export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
         Create media with one key at <code>{current.client.baseUrl}</code>.
       </PageHead>
       <div class="stack overview">
+        <section>
+          <h2>Your key</h2>
+          <KeyFacts />
+        </section>
         {[...Map.groupBy(others, ({ group }) => group)].map(([group, entries]) => (
           <section key={group}>
             <h2>{group}</h2>
@@ -39,10 +43,6 @@ export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
             </ul>
           </section>
         ))}
-        <section>
-          <h2>Your key</h2>
-          <KeyFacts />
-        </section>
         <section>
           <h2>Your first call</h2>
           <CallPanel samples={samplesOf('createSpeech', firstCall, { output: 'morning.wav' })} />

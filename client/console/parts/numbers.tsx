@@ -1,6 +1,12 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const briefTime = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
 const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
 /** Formats an integer with separators, in the reader's locale. */
@@ -8,6 +14,10 @@ export const formatCount = (value: number): string => whole.format(value);
 
 /** Formats a number with up to two decimals. */
 export const formatNumber = (value: number): string => precise.format(value);
+
+/** Formats a number of units, whose name is in the plural: `1 action`, `5 seconds`. */
+export const formatUnits = (value: number, unit: string): string =>
+  `${precise.format(value)} ${value === 1 ? unit.replace(/s$/, '') : unit}`;
 
 /** Formats a duration: `840 ms`, `3.2 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
@@ -30,11 +40,11 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A time in the reader's zone, which the tooltip names. `at` is Unix time in milliseconds. */
-export function Time({ at }: { at: number }) {
+export function Time({ at, isBrief = false }: { at: number; isBrief?: boolean }) {
   const date = new Date(at);
   return (
     <time class="numeric" dateTime={date.toISOString()} title={zonedTime.format(date)}>
-      {shortTime.format(date)}
+      {(isBrief ? briefTime : shortTime).format(date)}
     </time>
   );
 }

@@ -1,6 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { APIError, type MeReply, Unigate } from '../../index.ts';
 
+import { forgetErrors } from './remembered-errors.ts';
+
 /** A signed-in key. */
 interface Session {
   client: Unigate;
@@ -51,6 +53,7 @@ export async function refreshSession(): Promise<void> {
 /** Signs out and forgets the key, and all that pages have stored for it in this tab. */
 export function signOut(reason?: string): void {
   sessionStorage.clear();
+  forgetErrors();
   signOutReason.value = reason;
   current.value = undefined;
 }

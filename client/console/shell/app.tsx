@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { useLoaded } from '../calls/run.ts';
 import { isRestoring, restoreSession, session } from '../session/session.ts';
 import { SignIn } from '../session/sign-in.tsx';
 import { Header } from './header.tsx';
 import { Outlet } from './outlet.tsx';
-import { Palette } from './palette.tsx';
 import { route } from './router.ts';
 import './shell.css';
 import { Sidebar } from './sidebar.tsx';
@@ -43,7 +43,16 @@ export function App() {
           <Outlet />
         </main>
       </div>
-      {isPaletteOpen.value && <Palette onClose={() => (isPaletteOpen.value = false)} />}
+      {isPaletteOpen.value && <LazyPalette onClose={() => (isPaletteOpen.value = false)} />}
     </>
   );
+}
+
+/** The palette, whose code is loaded when it is first opened. */
+function LazyPalette({ onClose }: { onClose: () => void }) {
+  const state = useLoaded(() => import('./palette.tsx')).state.value;
+  useEffect(() => {
+    if (state.status === 'failed') onClose();
+  }, [state.status]);
+  return state.status === 'done' ? <state.result.Palette onClose={onClose} /> : null;
 }

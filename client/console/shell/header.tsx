@@ -43,7 +43,7 @@ export function Header({ menu, onPalette }: { menu?: Signal<boolean>; onPalette?
         {onPalette && (
           <button type="button" class="button palette-button" onClick={onPalette}>
             <Icon node={Search} />
-            <span>Search pages</span>
+            <span>Search</span>
             <kbd>Ctrl K</kbd>
           </button>
         )}

@@ -7,7 +7,7 @@ export interface Page {
   path: string;
   title: string;
   /** Section of the sidebar. */
-  group: 'Start' | 'Playground' | 'Monitor' | 'Manage' | 'Contract';
+  group: 'Start' | 'Playground' | 'Monitor' | 'Manage' | 'Reference';
   icon: IconNode;
   /** Purpose of the page in a few words. */
   summary: string;

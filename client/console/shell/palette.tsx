@@ -1,48 +1,37 @@
 import { useSignal } from '@preact/signals';
-import { BookOpen, FileCode, type IconNode, LogOut, SunMoon } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
+import { useAllModels } from '../calls/models.ts';
+import { useLoaded } from '../calls/run.ts';
+import { contract } from '../contract/contract.ts';
 import { visiblePages } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { gatewayUrl, signOut } from '../session/session.ts';
-import type { Page } from './page.ts';
-import { navigate } from './router.ts';
-import { toggleTheme } from './theme.ts';
+import { useClient } from '../session/session.ts';
+import { type Command, findCommands, pageCommands } from './commands.ts';
 
-interface Command {
-  title: string;
-  group: string;
-  icon: IconNode;
-  keywords: string;
-  run: () => void;
-}
+/** Tasks that are found by their model or state. Older ones are found by their id. */
+const newestTasks = 50;
 
-const open = (path: string) => () => location.assign(`${gatewayUrl}${path}`);
-
-const actions: readonly Command[] = [
-  { title: 'Switch the theme', group: 'Action', icon: SunMoon, keywords: 'dark light', run: toggleTheme },
-  { title: 'Documentation', group: 'Link', icon: BookOpen, keywords: 'guides docs', run: open('/docs') },
-  {
-    title: 'API reference',
-    group: 'Link',
-    icon: FileCode,
-    keywords: 'openapi',
-    run: open('/docs/reference'),
-  },
-  { title: 'Sign out', group: 'Action', icon: LogOut, keywords: 'key', run: () => signOut() },
-];
-
-/** The command palette: finds a page or an action by name, and runs it with Enter. */
+/** The command palette: finds pages, models, tasks, operations, errors and actions, and opens one with Enter. */
 export function Palette({ onClose }: { onClose: () => void }) {
+  const client = useClient();
   const text = useSignal('');
   const index = useSignal(0);
   const element = useRef<HTMLDialogElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const models = useAllModels() ?? [];
+  const recent = useLoaded((signal) => client.me.tasks.list({ page_size: newestTasks }, { signal })).state
+    .value;
+  const tasks = recent.status === 'done' ? recent.result.items : [];
   useEffect(() => element.current?.showModal(), []);
-  const commands = [...visiblePages.value.map(toCommand), ...actions];
-  const words = text.value.toLowerCase().split(/\s+/);
-  const found = commands.filter(({ title, keywords }) =>
-    words.every((word) => `${title} ${keywords}`.toLowerCase().includes(word)),
-  );
+  const pages = visiblePages.value;
+  const found =
+    text.value.trim() === ''
+      ? pageCommands(pages)
+      : findCommands(text.value, { pages, models, tasks, contract: contract.value });
   const selected = Math.min(index.value, found.length - 1);
+  useEffect(() => {
+    list.current?.children[selected]?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
     element.current?.close();
@@ -68,11 +57,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <input
         type="text"
         role="combobox"
-        aria-label="Search pages and actions"
+        aria-label="Search the console"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${selected}`}
-        placeholder="Search pages and actions"
+        placeholder="Search pages, models, tasks, operations and errors"
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
@@ -80,17 +69,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={move}
       />
-      <ul id="palette-list" role="listbox" aria-label="Results">
+      <ul ref={list} id="palette-list" role="listbox" aria-label="Results">
         {found.map((command, position) => (
           <li
-            key={command.title}
+            key={`${command.group} ${command.title}`}
             id={`palette-${position}`}
             role="option"
             aria-selected={position === selected}
             onClick={() => run(command)}
           >
             <Icon node={command.icon} />
-            {command.title}
+            <span class="palette-title">{command.title}</span>
             <span class="muted">{command.group}</span>
           </li>
         ))}
@@ -103,11 +92,3 @@ export function Palette({ onClose }: { onClose: () => void }) {
     </dialog>
   );
 }
-
-const toCommand = ({ path, title, group, icon, keywords }: Page): Command => ({
-  title,
-  group,
-  icon,
-  keywords,
-  run: () => navigate(path),
-});

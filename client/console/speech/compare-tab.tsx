@@ -5,6 +5,7 @@ import type { Model } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useRun } from '../calls/run.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Button } from '../parts/button.tsx';
@@ -57,49 +58,51 @@ export function CompareTab({ form: shared, models }: { form: Form; models: reado
   const [first] = choices.value;
   const firstModel = models.find(({ id }) => id === first?.model);
   return (
-    <div class="workbench">
-      <CallForm run={run} label={`Compare ${choices.value.length} voices`} onSubmit={submit}>
-        <Field form={form} path="input" label="Text" rows={5} hint="" />
-        <ul class="choices" aria-label="Voices">
-          {choices.value.map((choice, index) => (
-            <ChoiceRow
-              key={index}
-              choice={choice}
-              models={models}
-              number={index + 1}
-              onChange={(changed) => set(index, changed)}
-              onRemove={
-                choices.value.length > 1
-                  ? () => (choices.value = choices.value.filter((_, position) => position !== index))
-                  : undefined
-              }
-            />
-          ))}
-        </ul>
-        <div>
-          <Button
-            small
-            icon={Plus}
-            disabled={choices.value.length >= maxContenders}
-            onClick={() => (choices.value = [...choices.value, nextChoice(models, choices.value)])}
-          >
-            Add a voice
-          </Button>
-        </div>
-      </CallForm>
-      <div class="stack">
-        {contenders.value.length === 0 || run.state.value.status === 'idle' ? (
-          <EmptyState icon={Columns3} title="Hear one text by several voices">
-            <p>Choose models and voices, then compare their sound and speed.</p>
-          </EmptyState>
-        ) : (
-          <Comparison contenders={contenders.value} />
-        )}
-        {first && (
-          <CallPanel samples={speechSamples({ ...first, input }, familyOf(firstModel).defaultFormat)} />
-        )}
-      </div>
-    </div>
+    <Workbench
+      outcome={run.state.value.status === 'idle' ? undefined : contenders.value.length}
+      form={
+        <CallForm run={run} label={`Compare ${choices.value.length} voices`} onSubmit={submit}>
+          <Field form={form} path="input" label="Text" rows={5} hint="" />
+          <ul class="choices" aria-label="Voices">
+            {choices.value.map((choice, index) => (
+              <ChoiceRow
+                key={index}
+                choice={choice}
+                models={models}
+                number={index + 1}
+                onChange={(changed) => set(index, changed)}
+                onRemove={
+                  choices.value.length > 1
+                    ? () => (choices.value = choices.value.filter((_, position) => position !== index))
+                    : undefined
+                }
+              />
+            ))}
+          </ul>
+          <div>
+            <Button
+              small
+              icon={Plus}
+              disabled={choices.value.length >= maxContenders}
+              onClick={() => (choices.value = [...choices.value, nextChoice(models, choices.value)])}
+            >
+              Add a voice
+            </Button>
+          </div>
+        </CallForm>
+      }
+    >
+      {contenders.value.length === 0 || run.state.value.status === 'idle' ? (
+        <EmptyState icon={Columns3} title="Hear one text by several voices">
+          <p>Choose models and voices, then compare their sound and speed.</p>
+        </EmptyState>
+      ) : (
+        <Comparison contenders={contenders.value} />
+      )}
+      {first && (
+        <CallPanel samples={speechSamples({ ...first, input }, familyOf(firstModel).defaultFormat)} />
+      )}
+    </Workbench>
   );
 }
 

@@ -4,7 +4,8 @@ import type { Model, SpeechRequest } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
-import { type Run, useRun } from '../calls/run.ts';
+import { outcomeOf, type Run, useRun } from '../calls/run.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import type { Form } from '../contract/form.ts';
 import { AudioPlayer } from '../parts/audio-player.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
@@ -12,11 +13,9 @@ import { formatBytes, formatDuration } from '../parts/numbers.tsx';
 import { Stats } from '../parts/stats.tsx';
 import { useClient } from '../session/session.ts';
 import { generate, type SpokenFile } from './generate.ts';
-import { familyOf, fileFormats } from './speech-family.ts';
+import { familyOf, fileFormats, wordTimes } from './speech-family.ts';
 import { SpeechFields } from './speech-fields.tsx';
 import { speechSamples } from './speech-samples.ts';
-
-const wordTimes = 'extra_body.input.word_timestamp_enabled';
 
 /** Speech as a complete file. */
 export function GenerateTab({ form, models }: { form: Form; models: readonly Model[] }) {
@@ -27,15 +26,17 @@ export function GenerateTab({ form, models }: { form: Form; models: readonly Mod
   const body = { ...form.body.value, ...(hasWords && { stream_format: 'sse' }) } as unknown as SpeechRequest;
   const submit = () => submitForm(form, run, (signal) => generate(client, body, signal));
   return (
-    <div class="workbench">
-      <CallForm run={run} label="Generate speech" onSubmit={submit}>
-        <SpeechFields form={form} models={models} formats={fileFormats(form.contract, family)} />
-      </CallForm>
-      <div class="stack">
-        <Result run={run} voice={body.voice} />
-        <CallPanel samples={speechSamples(body, family.defaultFormat)} />
-      </div>
-    </div>
+    <Workbench
+      outcome={outcomeOf(run.state.value)}
+      form={
+        <CallForm run={run} label="Generate speech" onSubmit={submit}>
+          <SpeechFields form={form} models={models} formats={fileFormats(form.contract, family)} />
+        </CallForm>
+      }
+    >
+      <Result run={run} voice={body.voice} />
+      <CallPanel samples={speechSamples(body, family.defaultFormat)} />
+    </Workbench>
   );
 }
 

@@ -5,6 +5,7 @@ import type { Model } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useLoaded, useRun } from '../calls/run.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { Field } from '../contract/field.tsx';
 import type { Form } from '../contract/form.ts';
 import { useClient } from '../session/session.ts';
@@ -44,32 +45,34 @@ export function RealtimeSpeech({ form, models }: { form: Form; models: readonly 
     });
   const isAlpha3 = id.startsWith('alpha3-');
   return (
-    <div class="workbench">
-      <CallForm run={run} label="Start speaking" onSubmit={submit}>
-        <Field
-          form={form}
-          path="model"
-          label="Model"
-          options={models.map((entry) => ({ value: entry.id }))}
-        />
-        {model && voices && <VoicePicker form={form} model={model} voices={voices} />}
-        {hasInstructions(id) && <Field form={form} path="instructions" label="Instructions" rows={2} />}
-        <details>
-          <summary>More options</summary>
-          <div class="fields">
-            <Field form={form} path="mode" label="Mode" />
-            <Field form={form} path="language_type" label="Language" />
-            {isAlpha3 && <Field form={form} path="speech_rate" label="Speed" hint="Factor of the rate." />}
-            {isAlpha3 && <Field form={form} path="pitch_rate" label="Pitch" hint="Factor of the pitch." />}
-            {isAlpha3 && <Field form={form} path="volume" label="Volume" hint="50 is normal." />}
-          </div>
-        </details>
-      </CallForm>
-      <div class="stack">
-        <Writer call={call.value} text={text} input={input} />
-        <SessionResult run={run} call={call.value} />
-        <CallPanel samples={realtimeSamples(id, options, text.value)} />
-      </div>
-    </div>
+    <Workbench
+      outcome={call.value}
+      form={
+        <CallForm run={run} label="Start speaking" onSubmit={submit}>
+          <Field
+            form={form}
+            path="model"
+            label="Model"
+            options={models.map((entry) => ({ value: entry.id }))}
+          />
+          {model && voices && <VoicePicker form={form} model={model} voices={voices} />}
+          {hasInstructions(id) && <Field form={form} path="instructions" label="Instructions" rows={2} />}
+          <details>
+            <summary>More options</summary>
+            <div class="fields">
+              <Field form={form} path="mode" label="Mode" />
+              <Field form={form} path="language_type" label="Language" />
+              {isAlpha3 && <Field form={form} path="speech_rate" label="Speed" hint="Factor of the rate." />}
+              {isAlpha3 && <Field form={form} path="pitch_rate" label="Pitch" hint="Factor of the pitch." />}
+              {isAlpha3 && <Field form={form} path="volume" label="Volume" hint="50 is normal." />}
+            </div>
+          </details>
+        </CallForm>
+      }
+    >
+      <Writer call={call.value} text={text} input={input} />
+      <SessionResult run={run} call={call.value} />
+      <CallPanel samples={realtimeSamples(id, options, text.value)} />
+    </Workbench>
   );
 }

@@ -1,6 +1,8 @@
 import type { Model } from '../../index.ts';
 import type { Contract, Schema } from '../contract/contract.ts';
-import type { JsonObject } from '../contract/form.ts';
+
+/** Path of the option that requests the time of each word. */
+export const wordTimes = 'extra_body.input.word_timestamp_enabled';
 
 /** A field of the form: its path in the body, and its texts if they differ from those of the contract. */
 interface OptionField {
@@ -19,8 +21,8 @@ export interface SpeechFamily {
   /** Path of the sample rate in the body. Undefined if the models have one rate. */
   sampleRate?: string;
   hasSpeed: boolean;
-  /** Options that the form adopts when a model of the family is selected. */
-  initial: JsonObject;
+  /** Whether a file can be returned with the time of each word. */
+  hasWordTimes: boolean;
   options: readonly OptionField[];
 }
 
@@ -36,9 +38,8 @@ const synthesizer: SpeechFamily = {
   formats: ['format'],
   sampleRate: 'extra_body.input.sample_rate',
   hasSpeed: true,
-  initial: { extra_body: { input: { word_timestamp_enabled: true } } },
+  hasWordTimes: true,
   options: [
-    native('word_timestamp_enabled', 'Word times', 'Highlights each word while it is spoken.'),
     native('sample_rate', 'Sample rate'),
     native('volume', 'Volume'),
     native('pitch', 'Pitch'),
@@ -51,7 +52,7 @@ const alpha: SpeechFamily = {
   name: 'alpha',
   defaultFormat: 'wav',
   hasSpeed: false,
-  initial: {},
+  hasWordTimes: false,
   options: [native('language_type', 'Language', 'Language of the text.')],
 };
 
@@ -61,7 +62,7 @@ const beta: SpeechFamily = {
   formats: ['audio_setting', 'format'],
   sampleRate: 'extra_body.input.audio_setting.sample_rate',
   hasSpeed: true,
-  initial: {},
+  hasWordTimes: false,
   options: [
     native('voice_setting.emotion', 'Emotion'),
     native('voice_setting.pitch', 'Pitch'),

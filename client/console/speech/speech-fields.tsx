@@ -5,7 +5,7 @@ import { Field } from '../contract/field.tsx';
 import type { Form } from '../contract/form.ts';
 import { useClient } from '../session/session.ts';
 import { replaceQuery, route } from '../shell/router.ts';
-import { familyOf, hasInstructions, type SpeechFamily } from './speech-family.ts';
+import { familyOf, hasInstructions, type SpeechFamily, wordTimes } from './speech-family.ts';
 import { VoicePicker } from './voice-picker.tsx';
 
 interface SpeechFieldsProps {
@@ -40,6 +40,14 @@ export function SpeechFields({ form, models, formats, hidden = [] }: SpeechField
           hint="How the voice should speak."
           placeholder="Whisper, slowly and kindly."
           rows={2}
+        />
+      )}
+      {family.hasWordTimes && !hidden.includes(wordTimes) && (
+        <Field
+          form={form}
+          path={wordTimes}
+          label="Highlight the words"
+          hint="The gateway sends events with the time of each word."
         />
       )}
       <details>
@@ -93,7 +101,7 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
   useEffect(() => {
     if (!isFirst.current)
       for (const path of ['response_format', 'speed', 'instructions']) form.set(path, undefined);
-    if (!isFirst.current) form.set('extra_body', family.initial.extra_body);
+    if (!isFirst.current) form.set('extra_body', undefined);
     isFirst.current = false;
   }, [form, family.name, hasInstructions(id)]);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { replaceQuery, route } from '../shell/router.ts';
 import { CompareTab } from './compare-tab.tsx';
 import { GenerateTab } from './generate-tab.tsx';
 import { RealtimeTab } from './realtime-tab.tsx';
-import { familyOf, speechSchema } from './speech-family.ts';
+import { speechSchema } from './speech-family.ts';
 import './speech.css';
 import { StreamTab } from './stream-tab.tsx';
 
@@ -28,8 +28,7 @@ export default function SpeechPage() {
       models?.find(({ id }) => id === query.get('model')) ?? models?.find(isDefault) ?? models?.[0];
     if (loaded === undefined || known === undefined) return undefined;
     const voice = query.get('voice') ?? undefined;
-    const { initial } = familyOf(known);
-    return new Form(loaded, speechSchema(loaded), { model: known.id, voice, input: defaultText, ...initial });
+    return new Form(loaded, speechSchema(loaded), { model: known.id, voice, input: defaultText });
   }, [loaded, models !== undefined]);
   return (
     <>

@@ -4,7 +4,8 @@ import type { Model, SpeechRequest, Unigate } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
-import { type Run, useRun } from '../calls/run.ts';
+import { outcomeOf, type Run, useRun } from '../calls/run.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import type { Form } from '../contract/form.ts';
 import { AudioPlayer } from '../parts/audio-player.tsx';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
@@ -13,12 +14,11 @@ import { Stats } from '../parts/stats.tsx';
 import { useClient } from '../session/session.ts';
 import { LiveWaveform } from './live-waveform.tsx';
 import { PcmPlayer } from './pcm-player.ts';
-import { familyOf } from './speech-family.ts';
+import { familyOf, wordTimes } from './speech-family.ts';
 import { SpeechFields } from './speech-fields.tsx';
 import { speechSamples } from './speech-samples.ts';
 
 const sampleRateHz = 24_000;
-const wordTimes = 'extra_body.input.word_timestamp_enabled';
 
 interface StreamedSpeech {
   file: Blob;
@@ -40,15 +40,17 @@ export function StreamTab({ form, models }: { form: Form; models: readonly Model
       return stream(client, body, current, signal);
     });
   return (
-    <div class="workbench">
-      <CallForm run={run} label="Stream speech" onSubmit={submit}>
-        <SpeechFields form={form} models={models} hidden={[sampleRate, wordTimes]} />
-      </CallForm>
-      <div class="stack">
-        <Result run={run} player={player.value} />
-        <CallPanel samples={speechSamples(body, 'pcm')} />
-      </div>
-    </div>
+    <Workbench
+      outcome={outcomeOf(run.state.value)}
+      form={
+        <CallForm run={run} label="Stream speech" onSubmit={submit}>
+          <SpeechFields form={form} models={models} hidden={[sampleRate, wordTimes]} />
+        </CallForm>
+      }
+    >
+      <Result run={run} player={player.value} />
+      <CallPanel samples={speechSamples(body, 'pcm')} />
+    </Workbench>
   );
 }
 

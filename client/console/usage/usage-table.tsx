@@ -1,5 +1,5 @@
 import type { Figures } from '../../index.ts';
-import { formatCount, formatDuration, formatNumber } from '../parts/numbers.tsx';
+import { formatCount, formatDuration, formatNumber, formatUnits } from '../parts/numbers.tsx';
 import type { FigureItem } from './figures.ts';
 
 interface UsageTableProps {
@@ -53,7 +53,7 @@ function Line({ name, figures }: { name: string; figures: Figures['sum'] }) {
       <td class="number">{formatCount(refunded)}</td>
       <td class="numeric">
         {Object.entries(units)
-          .map(([unit, value]) => `${formatNumber(value)} ${unit}`)
+          .map(([unit, value]) => formatUnits(value, unit))
           .join(', ')}
       </td>
       <td class="number">{formatDuration(latency.p50_ms)}</td>

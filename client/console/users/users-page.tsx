@@ -64,13 +64,15 @@ export default function UsersPage() {
                   <th scope="col">Name</th>
                   <th scope="col">Group</th>
                   <th scope="col">Role</th>
-                  <th scope="col" class="number">
+                  <th scope="col" class="wide-only number">
                     Keys
                   </th>
-                  <th scope="col" class="number">
+                  <th scope="col" class="wide-only number">
                     Used quota
                   </th>
-                  <th scope="col">Created</th>
+                  <th scope="col" class="wide-only">
+                    Created
+                  </th>
                   <th scope="col">
                     <span class="visually-hidden">Actions</span>
                   </th>
@@ -84,9 +86,9 @@ export default function UsersPage() {
                     </td>
                     <td>{user.group}</td>
                     <td>{user.role}</td>
-                    <td class="number">{formatCount(user.keys)}</td>
-                    <td class="number">{formatCount(user.used_quota)}</td>
-                    <td>
+                    <td class="wide-only number">{formatCount(user.keys)}</td>
+                    <td class="wide-only number">{formatCount(user.used_quota)}</td>
+                    <td class="wide-only">
                       <Time at={user.created_time * 1_000} />
                     </td>
                     <td>
@@ -94,11 +96,7 @@ export default function UsersPage() {
                         <Button small onClick={() => (edited.value = user)}>
                           Change
                         </Button>
-                        <Button
-                          small
-                          variant={user.disabled ? 'default' : 'danger'}
-                          onClick={() => setDisabled(user, !user.disabled)}
-                        >
+                        <Button small onClick={() => setDisabled(user, !user.disabled)}>
                           {user.disabled ? 'Enable' : 'Disable'}
                         </Button>
                       </div>

@@ -1,23 +1,27 @@
 import { useSignal } from '@preact/signals';
 import { Clapperboard } from 'lucide';
-import { useEffect } from 'preact/hooks';
 import type { Model } from '../../index.ts';
 import { CallPanel, Code } from '../calls/call-panel.tsx';
-import { samplesOf, taskSample } from '../calls/samples.ts';
+import { RecentTasks } from '../calls/recent-tasks.tsx';
+import { taskSample } from '../calls/samples.ts';
+import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
 import { TaskProgress } from '../calls/task-progress.tsx';
 import { useTask } from '../calls/task-run.ts';
+import { taskSamples } from '../calls/task-samples.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { useContract } from '../contract/contract.ts';
 import type { JsonObject } from '../contract/form.ts';
 import { EmptyState } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { replaceQuery, route } from '../shell/router.ts';
+import { route } from '../shell/router.ts';
 import { formOf } from './draft.ts';
-import { type VideoFormat, type VideoResult, videosFormat } from './formats.ts';
+import { formats, type VideoFormat, type VideoResult, videosFormat } from './formats.ts';
 import { type Medium, mediaProblemOf } from './media.ts';
 import { openAiSample } from './openai-sample.ts';
-import { RecentTasks } from './recent-tasks.tsx';
 import { VideoForm } from './video-form.tsx';
 import { VideoView } from './video-view.tsx';
+
+const operations = formats.map(({ operation }) => operation);
 
 /** Form, result, code and recent tasks. */
 export function VideoWorkbench({ models }: { models: readonly Model[] }) {
@@ -48,62 +52,61 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
     if (!form.peek().checkAll()) return;
     mediaProblem.value = undefined;
     shown.value = format.peek();
-    replaceQuery({ model });
     await task.submit(format.peek().calls(client), body);
     const state = task.state.peek();
     if (state.status !== 'failed') return;
     mediaProblem.value = mediaProblemOf(state.error);
     if (form.peek().reject(state.error) || mediaProblem.value !== undefined) task.reset();
   };
-  const open = (id: string) => {
+  const open = ({ id, operation, request_id: requestId }: OpenedTask) => {
     mediaProblem.value = undefined;
-    shown.value = videosFormat;
-    replaceQuery({ task: id });
-    void task.follow(videosFormat.calls(client), id);
+    const opened = formats.find((other) => other.operation === operation) ?? videosFormat;
+    shown.value = opened;
+    void task.follow(opened.calls(client), id, requestId);
   };
-  useEffect(() => {
-    const id = query.get('task');
-    if (id !== null) open(id);
-  }, []);
+  useTaskInAddress(task.view.value?.id, open);
 
   const { cancel } = shown.value;
   const state = task.state.value;
   return (
     <div class="stack">
-      <div class="workbench">
-        <VideoForm
-          models={models}
-          format={format.value}
-          form={form.value}
-          protocol={protocol}
-          media={media}
-          mediaProblem={mediaProblem.value}
-          run={task}
-          onChange={change}
-          onSubmit={create}
-        />
-        <div class="stack">
-          {task.view.value === undefined ? (
-            <EmptyState icon={Clapperboard} title="Your video appears here.">
-              <p>Press Create video, or open a recent task below.</p>
-            </EmptyState>
-          ) : (
-            <section class="card stack" aria-label="Result">
-              {state.status === 'running' && <div class="video-placeholder skeleton" />}
-              {state.status === 'done' && <VideoView result={state.result} key={state.result.id} />}
-              <TaskProgress run={task} onCancel={cancel && ((id) => cancel(client, id))} />
-              {state.status === 'done' && (
-                <details>
-                  <summary class="secondary">Response</summary>
-                  <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
-                </details>
-              )}
-            </section>
-          )}
-          <CallPanel samples={samplesFor(format.value, body)} />
-        </div>
-      </div>
+      <Workbench
+        outcome={task.outcome}
+        form={
+          <VideoForm
+            models={models}
+            format={format.value}
+            form={form.value}
+            protocol={protocol}
+            media={media}
+            mediaProblem={mediaProblem.value}
+            run={task}
+            onChange={change}
+            onSubmit={create}
+          />
+        }
+      >
+        {task.view.value === undefined ? (
+          <EmptyState icon={Clapperboard} title="Your video appears here">
+            <p>Press Create video, or open a recent task below.</p>
+          </EmptyState>
+        ) : (
+          <section class="card stack" aria-label="Result">
+            {state.status === 'running' && <div class="video-placeholder skeleton" />}
+            {state.status === 'done' && <VideoView result={state.result} key={state.result.id} />}
+            <TaskProgress run={task} onCancel={cancel && ((id) => cancel(client, id))} />
+            {state.status === 'done' && (
+              <details>
+                <summary class="secondary">Response</summary>
+                <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
+              </details>
+            )}
+          </section>
+        )}
+        <CallPanel samples={samplesFor(format.value, body)} />
+      </Workbench>
       <RecentTasks
+        operations={operations}
         shownId={task.view.value?.id}
         refreshKey={`${task.view.value?.id} ${state.status}`}
         onOpen={open}
@@ -114,5 +117,5 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
 
 function samplesFor({ operation, method }: VideoFormat, body: JsonObject) {
   const extra = { TypeScript: taskSample(method, body), ...(method === 'videos' && openAiSample(body)) };
-  return samplesOf(operation, body, { extra });
+  return taskSamples(operation, body, extra);
 }

@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useModels } from '../calls/models.ts';
-import { useRun } from '../calls/run.ts';
+import { outcomeOf, useRun } from '../calls/run.ts';
+import { Workbench } from '../calls/workbench.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { PageHead } from '../shell/page-head.tsx';
 import { type CreatedVoice, CreationResult } from './creation-result.tsx';
@@ -27,40 +28,42 @@ export default function VoicesPage() {
   return (
     <>
       <PageHead title="Voices">Clone a voice from a recording, or design one from a description.</PageHead>
-      <div class="workbench">
-        <Tabs
-          label="New voice"
-          names={modes}
-          selected={mode.value}
-          onSelect={(name) => {
-            run.reset();
-            created.value = undefined;
-            mode.value = modes.find((entry) => entry === name) ?? 'Clone';
-          }}
-        >
-          <div class="voices-form">
-            {form && targets && (
-              <VoiceForm
-                key={mode.value}
-                mode={mode.value}
-                form={form}
-                targets={targets}
-                run={run}
-                onChange={(voice) => {
-                  created.value = voice;
-                  version.value += 1;
-                }}
-              />
-            )}
-            {targets?.length === 0 && <p class="notice">This key can use no model with custom voices.</p>}
-          </div>
-        </Tabs>
-        <div class="stack">
-          <CreationResult voice={created.value} run={run} models={models ?? []} />
-          <VoiceList models={models ?? []} version={version.value} />
-          {form && <CallPanel samples={voiceSamples(mode.value, form)} />}
-        </div>
-      </div>
+      <Workbench
+        outcome={created.value ?? outcomeOf(run.state.value)}
+        form={
+          <Tabs
+            label="New voice"
+            names={modes}
+            selected={mode.value}
+            onSelect={(name) => {
+              run.reset();
+              created.value = undefined;
+              mode.value = modes.find((entry) => entry === name) ?? 'Clone';
+            }}
+          >
+            <div class="voices-form">
+              {form && targets && (
+                <VoiceForm
+                  key={mode.value}
+                  mode={mode.value}
+                  form={form}
+                  targets={targets}
+                  run={run}
+                  onChange={(voice) => {
+                    created.value = voice;
+                    version.value += 1;
+                  }}
+                />
+              )}
+              {targets?.length === 0 && <p class="notice">This key can use no model with custom voices.</p>}
+            </div>
+          </Tabs>
+        }
+      >
+        <CreationResult voice={created.value} run={run} models={models ?? []} />
+        <VoiceList models={models ?? []} version={version.value} />
+        {form && <CallPanel samples={voiceSamples(mode.value, form)} />}
+      </Workbench>
     </>
   );
 }

@@ -3,6 +3,7 @@ import theme from 'vitepress/theme-without-fonts';
 import { defineComponent, h, onMounted, watch } from 'vue';
 import '../../../../client/console/tokens.css';
 import './style.css';
+import './header.css';
 import { ApiReference } from './api-reference.ts';
 import { leaveReference } from './leave-reference.ts';
 import { NotFound } from './not-found.ts';
