@@ -7,7 +7,7 @@ export type Callback = Schemas['Callback'];
 export type CallbackPage = Schemas['ListCallbacksReply']['data'];
 export type CallbackQuery = NonNullable<operations['listCallbacks']['parameters']['query']>;
 
-/** The callbacks of the key's tasks. */
+/** The callbacks of the key's tasks, and of events to the endpoints of its user. */
 export class Callbacks {
   readonly #caller: Caller;
 

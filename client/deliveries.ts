@@ -13,6 +13,9 @@ export type DeliveredTask =
   | { kind: 'video'; task: Schemas['OfficialTaskCallback'] }
   | { kind: 'image'; task: Schemas['ImageJob'] };
 
+/** An event that an endpoint received. `event.type` distinguishes its kinds; later versions add some. */
+export type DeliveredEvent = DeliveryDetails & { event: Schemas['EventCallback'] };
+
 interface DeliveryDetails {
   /** Identical in every attempt, so that receivers can ignore duplicates. */
   id: string;
@@ -58,6 +61,35 @@ export async function verifyDelivery(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): Promise<Delivery> {
+  const details = await verifySignature(body, headers, secret, options);
+  return { ...details, ...readBody(parseBody(body)) };
+}
+
+/**
+ * Verifies an event and parses it. `secret` is that of the endpoint. During a rotation, the old secret and the new one both
+ * verify it. Throws as `verifyDelivery`.
+ *
+ * @example const { event } = await verifyEvent(await request.text(), request.headers, secret);
+ */
+export async function verifyEvent(
+  body: string | Uint8Array,
+  headers: ReceivedHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<DeliveredEvent> {
+  const details = await verifySignature(body, headers, secret, options);
+  const event = parseBody(body);
+  if (typeof event !== 'object' || event === null || !('type' in event && 'timestamp' in event))
+    throw new DeliveryError('body', 'The delivery is not an event.');
+  return { ...details, event: event as Schemas['EventCallback'] };
+}
+
+async function verifySignature(
+  body: string | Uint8Array,
+  headers: ReceivedHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions,
+): Promise<DeliveryDetails> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new UnigateError('body must be the raw bytes or text of the request, not a parsed value.');
   const id = readHeader(headers, 'webhook-id');
@@ -68,8 +100,7 @@ export async function verifyDelivery(
   for (const key of await Promise.all([secret].flat().map(importKey))) {
     for (const signature of readSignatures(signatures)) {
       // Web Crypto compares in constant time.
-      if (await crypto.subtle.verify('HMAC', key, signature, signed))
-        return { id, sentAt, ...readBody(body) };
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return { id, sentAt };
     }
   }
   throw new DeliveryError('signature', 'The signature of the delivery is invalid.');
@@ -129,14 +160,16 @@ function join(head: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> 
   return both;
 }
 
-/** Parses a body and detects its kind by its fields. */
-function readBody(body: string | Uint8Array): DeliveredTask {
-  let task: unknown;
+function parseBody(body: string | Uint8Array): unknown {
   try {
-    task = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
+    return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
   } catch (cause) {
     throw new DeliveryError('body', 'The delivery is not JSON.', { cause });
   }
+}
+
+/** Detects the kind of a task by its fields. */
+function readBody(task: unknown): DeliveredTask {
   if (typeof task === 'object' && task !== null) {
     if ('task_id' in task && 'action' in task) {
       const record = task as Schemas['MusicTaskCallback'];

@@ -9,6 +9,7 @@ export type {
   AdminDeliveryPage,
   AdminDeliveryQuery,
 } from './admin/admin-deliveries.ts';
+export type { AdminEndpointRequest, AdminEndpoints, AdminEndpointUpdate } from './admin/admin-endpoints.ts';
 export type { AdminLogs, ExportedEntry, LogExportQuery } from './admin/admin-logs.ts';
 export type {
   AdminTask,
@@ -44,12 +45,14 @@ export type {
 } from './call.ts';
 export type { Callback, CallbackPage, CallbackQuery, Callbacks } from './callbacks.ts';
 export {
+  type DeliveredEvent,
   type DeliveredTask,
   type Delivery,
   DeliveryError,
   type ReceivedHeaders,
   type VerifyOptions,
   verifyDelivery,
+  verifyEvent,
 } from './deliveries.ts';
 export type {
   EmbeddingFormat,
@@ -58,6 +61,18 @@ export type {
   EmbeddingRequest,
   Embeddings,
 } from './embeddings.ts';
+export type {
+  Endpoint,
+  EndpointList,
+  EndpointRequest,
+  Endpoints,
+  EndpointUpdate,
+  EndpointWithSecret,
+  EventDelivery,
+  EventDeliveryPage,
+  EventDeliveryQuery,
+  SecretRotation,
+} from './endpoints.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
 export type { ImageJob, ImageJobs, PressOptions, SucceededImageJob } from './image-jobs.ts';

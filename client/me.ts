@@ -1,5 +1,6 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
+import { Endpoints } from './endpoints.ts';
 import { MyLog } from './my-log.ts';
 import { MyStatements } from './my-statements.ts';
 import { MyTasks } from './my-tasks.ts';
@@ -10,9 +11,10 @@ export type MyPrices = Schemas['MyPriceListReply']['data'];
 export type Usage = Schemas['MyUsageReply']['data'];
 export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
-/** The key of the client, its tasks, log, statements, prices and usage. */
+/** The key of the client, its tasks, log, statements, prices and usage, and the callback endpoints of its user. */
 export class Me {
   readonly tasks: MyTasks;
+  readonly endpoints: Endpoints;
   readonly log: MyLog;
   readonly statements: MyStatements;
   readonly #caller: Caller;
@@ -22,6 +24,7 @@ export class Me {
     this.tasks = new MyTasks(caller);
     this.log = new MyLog(caller);
     this.statements = new MyStatements(caller);
+    this.endpoints = new Endpoints(caller);
   }
 
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */

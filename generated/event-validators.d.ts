@@ -64,6 +64,11 @@ export const validateMessageErrorEvent: EventValidator<events.MessageErrorEvent>
 export const validateOfficialTaskCallback: EventValidator<events.OfficialTaskCallback>;
 export const validateMusicTaskCallback: EventValidator<events.MusicTaskCallback>;
 export const validateImageJobCallback: EventValidator<events.ImageJobCallback>;
+export const validateQuotaLowEvent: EventValidator<events.QuotaLowEvent>;
+export const validateQuotaExhaustedEvent: EventValidator<events.QuotaExhaustedEvent>;
+export const validateTaskStuckEvent: EventValidator<events.TaskStuckEvent>;
+export const validateChannelUnhealthyEvent: EventValidator<events.ChannelUnhealthyEvent>;
+export const validateEndpointPing: EventValidator<events.EndpointPing>;
 export const validateRealtimeClientEvent: EventValidator<events.RealtimeClientEvent>;
 export const validateRealtimeServerEvent: EventValidator<events.RealtimeServerEvent>;
 export const validateRealtimeAliasClientEvent: EventValidator<events.RealtimeAliasClientEvent>;
@@ -71,3 +76,4 @@ export const validateRealtimeAliasServerEvent: EventValidator<events.RealtimeAli
 export const validateInferenceClientEvent: EventValidator<events.InferenceClientEvent>;
 export const validateInferenceServerEvent: EventValidator<events.InferenceServerEvent>;
 export const validateMessagesStreamServerEvent: EventValidator<events.MessagesStreamServerEvent>;
+export const validateEventCallbackServerEvent: EventValidator<events.EventCallbackServerEvent>;

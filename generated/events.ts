@@ -1726,7 +1726,7 @@ export interface components {
         WebhookTimestamp: string;
         /**
          * WebhookSignature
-         * @description Present if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret. If the secret begins with `whsec_`, the key is the Base64-decoded remainder.
+         * @description Present for events, and for tasks if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret, for events that of the endpoint. If the secret begins with `whsec_`, the key is the Base64-decoded remainder. While a secret of an endpoint is replaced, there are two values, separated by a space.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         WebhookSignature: string;
@@ -2238,6 +2238,133 @@ export interface components {
             maskBase64?: string | null;
         };
         /**
+         * EventId
+         * @description Id of the event. It is the same at every endpoint.
+         * @example event_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+         */
+        EventId: string;
+        /**
+         * EventTime
+         * Format: date-time
+         * @description Time of the event, in ISO 8601.
+         * @example 2026-11-18T13:20:00.000Z
+         */
+        EventTime: string;
+        /**
+         * QuotaLowEvent
+         * @description The balance of a key is at or below the threshold of an endpoint.
+         */
+        QuotaLowEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "quota.low";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Name of the key. */
+                key_name: string;
+                /** @description Balance of the key when the event occurred, in quota units. */
+                balance: number;
+                /** @description The threshold, in quota units. */
+                threshold: number;
+            };
+        };
+        /**
+         * QuotaExhaustedEvent
+         * @description The balance of a key is 0.
+         */
+        QuotaExhaustedEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "quota.exhausted";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Name of the key. */
+                key_name: string;
+                /** @description Cost of finished work that no quota covered, in quota units. */
+                debt: number;
+            };
+        };
+        /**
+         * TaskStuckEvent
+         * @description A provider has not reported the state of a task for 15 minutes.
+         */
+        TaskStuckEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "task.stuck";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Public id of the task. */
+                task_id: string;
+                /** @description Model of the task. */
+                model: string;
+                /** @description Time of the latest report of the provider, or of the creation if there is none, in ISO 8601. */
+                reported_at: string;
+            };
+        };
+        /**
+         * ChannelUnhealthyEvent
+         * @description A gateway has paused a channel after repeated failures.
+         */
+        ChannelUnhealthyEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "channel.unhealthy";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Name of the channel. */
+                channel: string;
+                /** @description Time at which a gateway detected the pause, in ISO 8601. */
+                since: string;
+            };
+        };
+        /**
+         * EndpointPing
+         * @description A test event.
+         */
+        EndpointPing: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "ping";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the endpoint. */
+                endpoint_id: number;
+            };
+        };
+        /**
          * VerificationCallback
          * @description Query parameters of the redirect. All values are strings.
          */
@@ -2268,6 +2395,7 @@ export interface components {
         OfficialTaskCallbackServerEvent: components["schemas"]["OfficialTaskCallback"];
         MusicTaskCallbackServerEvent: components["schemas"]["MusicTaskCallback"];
         ImageJobCallbackServerEvent: components["schemas"]["ImageJobCallback"];
+        EventCallbackServerEvent: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
     };
     responses: never;
     parameters: never;
@@ -2393,6 +2521,13 @@ export type MusicTaskCallback = components['schemas']['MusicTaskCallback'];
 export type ImageTime = components['schemas']['ImageTime'];
 export type ImageButton = components['schemas']['ImageButton'];
 export type ImageJob = components['schemas']['ImageJob'];
+export type EventId = components['schemas']['EventId'];
+export type EventTime = components['schemas']['EventTime'];
+export type QuotaLowEvent = components['schemas']['QuotaLowEvent'];
+export type QuotaExhaustedEvent = components['schemas']['QuotaExhaustedEvent'];
+export type TaskStuckEvent = components['schemas']['TaskStuckEvent'];
+export type ChannelUnhealthyEvent = components['schemas']['ChannelUnhealthyEvent'];
+export type EndpointPing = components['schemas']['EndpointPing'];
 export type VerificationCallback = components['schemas']['VerificationCallback'];
 export type ImageJobCallback = components['schemas']['ImageJobCallback'];
 export type RealtimeClientEvent = components['schemas']['RealtimeClientEvent'];
@@ -2407,6 +2542,7 @@ export type MessagesStreamServerEvent = components['schemas']['MessagesStreamSer
 export type OfficialTaskCallbackServerEvent = components['schemas']['OfficialTaskCallbackServerEvent'];
 export type MusicTaskCallbackServerEvent = components['schemas']['MusicTaskCallbackServerEvent'];
 export type ImageJobCallbackServerEvent = components['schemas']['ImageJobCallbackServerEvent'];
+export type EventCallbackServerEvent = components['schemas']['EventCallbackServerEvent'];
 export type $defs = Record<string, never>;
 type WithRequired<T, K extends keyof T> = T & {
     [P in K]-?: T[P];

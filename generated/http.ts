@@ -1278,7 +1278,7 @@ export interface paths {
         };
         /**
          * List callbacks.
-         * @description Returns the callbacks of the caller's tasks, newest first, each with the body and signed headers of a delivery. A key with limits finds the callbacks of its own tasks and of those of the keys created with it, directly or indirectly. Other keys find the callbacks of all tasks of the user. Callbacks are stored for one day after they are closed. Those of deleted tasks are omitted.
+         * @description Returns the callbacks of the caller's tasks and endpoints, newest first, each with the body and signed headers of a delivery. A key with limits finds the callbacks of its own tasks and of those of the keys created with it, directly or indirectly. Other keys find the callbacks of all tasks and endpoints of the user, and admin keys also those of the operator's endpoints. Callbacks are stored for one day after they are closed. Those of deleted tasks are omitted.
          */
         get: operations["listCallbacks"];
         put?: never;
@@ -1477,6 +1477,152 @@ export interface paths {
         get: operations["getMyStatement"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the callback endpoints of the caller.
+         * @description Returns all endpoints, oldest first, without their secrets.
+         *     A key with limits gets 403.
+         */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Create a callback endpoint of the caller.
+         * @description The endpoint receives events about the keys and tasks of the caller's user. Each delivery is
+         *     signed with the secret of the endpoint, which only this response and a rotation contain.
+         *     A key with limits gets 403.
+         */
+        post: operations["createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a callback endpoint.
+         * @description Returns the endpoint without its secret.
+         *     A key with limits gets 403.
+         */
+        get: operations["getEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a callback endpoint.
+         * @description Deliveries to the endpoint are deleted, including open ones.
+         *     A key with limits gets 403.
+         */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a callback endpoint.
+         * @description Omitted fields do not change. A new URL also applies to open deliveries. Open deliveries of a disabled endpoint are
+         *     given up.
+         *     A key with limits gets 403.
+         */
+        patch: operations["updateEndpoint"];
+        trace?: never;
+    };
+    "/api/me/endpoints/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a callback endpoint.
+         * @description Until the end of the overlap, each delivery has two signatures in `webhook-signature`, separated by a space: that of
+         *     the new secret and that of the old one. Another rotation in this time ends the oldest secret.
+         *     A key with limits gets 403.
+         */
+        post: operations["rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a callback endpoint.
+         * @description The gateway sends an event of the kind `ping`, with all retries. The response contains its delivery, whose state is read
+         *     from the list of deliveries.
+         *     A key with limits gets 403.
+         */
+        post: operations["testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to a callback endpoint.
+         * @description Returns deliveries, newest first. They are stored for one day after they are closed.
+         *     A key with limits gets 403.
+         */
+        get: operations["listEndpointDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/endpoints/{id}/deliveries/{delivery_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend an event to a callback endpoint.
+         * @description A delivered or given-up event is sent immediately and, if that fails, retried with the complete schedule. An open delivery
+         *     is sent before its scheduled time. The `webhook-id` is that of the first attempt.
+         *     A key with limits gets 403.
+         */
+        post: operations["resendEndpointDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1994,7 +2140,7 @@ export interface paths {
         };
         /**
          * Search callback deliveries of all users.
-         * @description Returns deliveries of task callbacks, newest first. The response contains only the host of a callback URL. Deliveries are stored for one day after they are closed.
+         * @description Returns deliveries of task callbacks and of events, newest first. The response contains only the host of a callback URL. Deliveries are stored for one day after they are closed.
          */
         get: operations["searchDeliveries"];
         put?: never;
@@ -2021,9 +2167,146 @@ export interface paths {
          *
          *     Callbacks of one task are sent in order and never concurrently. If an earlier callback is open, the gateway sends
          *     that one first. If a later callback is being sent, this callback follows it. The `webhook-id` is that of the first
-         *     attempt, so that receivers can detect a repeat. A delivery of a deleted task returns 404.
+         *     attempt, so that receivers can detect a repeat. A delivery of a deleted task returns 404. Events are not ordered.
          */
         post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the callback endpoints of the operator.
+         * @description Returns all endpoints, oldest first, without their secrets.
+         */
+        get: operations["listOperatorEndpoints"];
+        put?: never;
+        /**
+         * Create a callback endpoint of the operator.
+         * @description The endpoint receives events about the keys and tasks of all users, and about channels. Each delivery is
+         *     signed with the secret of the endpoint, which only this response and a rotation contain.
+         */
+        post: operations["createOperatorEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a callback endpoint.
+         * @description Returns the endpoint without its secret.
+         */
+        get: operations["getOperatorEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a callback endpoint.
+         * @description Deliveries to the endpoint are deleted, including open ones.
+         */
+        delete: operations["deleteOperatorEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a callback endpoint.
+         * @description Omitted fields do not change. A new URL also applies to open deliveries. Open deliveries of a disabled endpoint are
+         *     given up.
+         */
+        patch: operations["updateOperatorEndpoint"];
+        trace?: never;
+    };
+    "/api/admin/endpoints/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a callback endpoint.
+         * @description Until the end of the overlap, each delivery has two signatures in `webhook-signature`, separated by a space: that of
+         *     the new secret and that of the old one. Another rotation in this time ends the oldest secret.
+         */
+        post: operations["rotateOperatorEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a callback endpoint.
+         * @description The gateway sends an event of the kind `ping`, with all retries. The response contains its delivery, whose state is read
+         *     from the list of deliveries.
+         */
+        post: operations["testOperatorEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to a callback endpoint.
+         * @description Returns deliveries, newest first. They are stored for one day after they are closed.
+         */
+        get: operations["listOperatorEndpointDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/endpoints/{id}/deliveries/{delivery_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend an event to a callback endpoint.
+         * @description A delivered or given-up event is sent immediately and, if that fails, retried with the complete schedule. An open delivery
+         *     is sent before its scheduled time. The `webhook-id` is that of the first attempt.
+         */
+        post: operations["resendOperatorEndpointDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4377,7 +4660,7 @@ export interface components {
         WebhookTimestamp: string;
         /**
          * WebhookSignature
-         * @description Present if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret. If the secret begins with `whsec_`, the key is the Base64-decoded remainder.
+         * @description Present for events, and for tasks if the gateway has a callback secret. The value is `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The HMAC key is the secret, for events that of the endpoint. If the secret begins with `whsec_`, the key is the Base64-decoded remainder. While a secret of an endpoint is replaced, there are two values, separated by a space.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         WebhookSignature: string;
@@ -6955,7 +7238,7 @@ export interface components {
         };
         /**
          * Callback
-         * @description A callback about one change of a task. A request with these headers and this body is equal to a delivery that starts now.
+         * @description A callback about one change of a task, or of an event to an endpoint. A request with these headers and this body is equal to a delivery that starts now.
          */
         Callback: {
             /**
@@ -6963,19 +7246,24 @@ export interface components {
              * @example msg_0a1b2c3d4e5f60718293a4b5c6d7e8f9_completed
              */
             id: string;
-            /** @description The public id of the task. */
-            task_id: string;
+            /** @description The public id of the task. Null for an event. */
+            task_id: string | null;
+            /**
+             * Format: int64
+             * @description The endpoint that receives the event. Null for a task.
+             */
+            endpoint_id: number | null;
             /**
              * Format: uri
-             * @description The callback URL of the task.
+             * @description The callback URL of the task or the URL of the endpoint.
              * @example https://app.example/hook
              */
             url: string;
             /**
-             * @description State of the task that the callback reports.
+             * @description State of the task or kind of the event that the callback reports.
              * @enum {string}
              */
-            event: "queued" | "in_progress" | "completed" | "failed";
+            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
             /**
              * @description State of the delivery to `url`. `open` means that it is not completed.
              * @enum {string}
@@ -6987,7 +7275,7 @@ export interface components {
             last_status: number | null;
             /** @description Reason for a missing status: a code, such as `ECONNREFUSED` or `private address`. */
             last_error: string | null;
-            /** @description Time at which the task reached the state. Unix time in seconds. */
+            /** @description Time of the change or of the event. Unix time in seconds. */
             created_at: number;
             /** @description Headers of a delivery that starts now. */
             headers: {
@@ -7012,7 +7300,7 @@ export interface components {
                  */
                 "webhook-timestamp": string;
                 /**
-                 * @description Signature of id, timestamp and body, as in a delivery. Present if the gateway has a callback secret.
+                 * @description Signature of id, timestamp and body, as in a delivery. Present for events, and for tasks if the gateway has a callback secret.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature"?: string;
@@ -7905,6 +8193,381 @@ export interface components {
             /** @description Empty. */
             message: string;
             data: components["schemas"]["Statement"];
+        };
+        /**
+         * OperatorEvent
+         * @description Kind of an event about the keys and tasks of all users and about channels.
+         *
+         *     - `quota.low`: the balance of a key is at or below `quota_threshold`.
+         *     - `quota.exhausted`: the balance of a key is 0.
+         *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
+         *     - `channel.unhealthy`: a gateway has paused a channel after repeated failures.
+         * @example channel.unhealthy
+         * @enum {string}
+         */
+        OperatorEvent: "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy";
+        /**
+         * Endpoint
+         * @description A callback endpoint, without its secret. Times are Unix times in seconds.
+         */
+        Endpoint: {
+            /**
+             * Format: int64
+             * @description Id of the endpoint.
+             * @example 3
+             */
+            id: number;
+            /**
+             * Format: uri
+             * @description URL that receives the events.
+             * @example https://app.example/events
+             */
+            url: string;
+            /** @description Description for the owner of the endpoint. */
+            description: string;
+            /** @description Kinds of events that the endpoint receives. */
+            events: components["schemas"]["OperatorEvent"][];
+            /**
+             * Format: int64
+             * @description Balance at or below which `quota.low` is sent, in quota units. Null if none is set.
+             */
+            quota_threshold: number | null;
+            /** @description True if the endpoint receives nothing. */
+            disabled: boolean;
+            /** @description End of the time in which deliveries are also signed with the secret before the last rotation. Null outside of this time. */
+            old_secret_expires_at: number | null;
+            /** @description Time of the creation. */
+            created_at: number;
+        };
+        /**
+         * EndpointListReply
+         * @description All endpoints.
+         */
+        EndpointListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The endpoints. */
+            data: {
+                /** @description The endpoints, oldest first. */
+                items: components["schemas"]["Endpoint"][];
+                /** @description Number of endpoints. */
+                total: number;
+            };
+        };
+        /**
+         * EndpointUrl
+         * Format: uri
+         * @description URL that receives the events by POST. It must lead to a public address, unless the operator allows private ones.
+         * @example https://app.example/events
+         */
+        EndpointUrl: string;
+        /**
+         * EndpointEvent
+         * @description Kind of an event about the customer's own keys and tasks.
+         *
+         *     - `quota.low`: the balance of a key is at or below `quota_threshold`.
+         *     - `quota.exhausted`: the balance of a key is 0.
+         *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
+         * @example quota.low
+         * @enum {string}
+         */
+        EndpointEvent: "quota.low" | "quota.exhausted" | "task.stuck";
+        /**
+         * EndpointThreshold
+         * Format: int64
+         * @description Balance at or below which `quota.low` is sent, in quota units. Required for `quota.low`.
+         * @example 10000
+         */
+        EndpointThreshold: number | null;
+        /**
+         * EndpointDescription
+         * @description Description for the owner of the endpoint.
+         * @example Billing alerts
+         */
+        EndpointDescription: string;
+        /**
+         * CreateEndpointRequest
+         * @description URL and events of a new callback endpoint.
+         */
+        CreateEndpointRequest: {
+            url: components["schemas"]["EndpointUrl"];
+            /** @description Kinds of events that the endpoint receives. It also receives test events. Repetitions have no effect. */
+            events: components["schemas"]["EndpointEvent"][];
+            quota_threshold?: components["schemas"]["EndpointThreshold"];
+            description?: components["schemas"]["EndpointDescription"];
+        };
+        /**
+         * EndpointSecretReply
+         * @description The endpoint with its new secret. No other response contains the secret.
+         */
+        EndpointSecretReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The endpoint and its secret. */
+            data: components["schemas"]["Endpoint"] & {
+                /**
+                 * @description Secret that signs the deliveries, as `whsec_` and the Base64 of the key.
+                 * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                 */
+                secret: string;
+            };
+        };
+        /**
+         * EventId
+         * @description Id of the event. It is the same at every endpoint.
+         * @example event_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+         */
+        EventId: string;
+        /**
+         * EventTime
+         * Format: date-time
+         * @description Time of the event, in ISO 8601.
+         * @example 2026-11-18T13:20:00.000Z
+         */
+        EventTime: string;
+        /**
+         * QuotaLowEvent
+         * @description The balance of a key is at or below the threshold of an endpoint.
+         */
+        QuotaLowEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "quota.low";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Name of the key. */
+                key_name: string;
+                /** @description Balance of the key when the event occurred, in quota units. */
+                balance: number;
+                /** @description The threshold, in quota units. */
+                threshold: number;
+            };
+        };
+        /**
+         * QuotaExhaustedEvent
+         * @description The balance of a key is 0.
+         */
+        QuotaExhaustedEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "quota.exhausted";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Name of the key. */
+                key_name: string;
+                /** @description Cost of finished work that no quota covered, in quota units. */
+                debt: number;
+            };
+        };
+        /**
+         * TaskStuckEvent
+         * @description A provider has not reported the state of a task for 15 minutes.
+         */
+        TaskStuckEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "task.stuck";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. */
+                key_id: number;
+                /** @description Public id of the task. */
+                task_id: string;
+                /** @description Model of the task. */
+                model: string;
+                /** @description Time of the latest report of the provider, or of the creation if there is none, in ISO 8601. */
+                reported_at: string;
+            };
+        };
+        /**
+         * ChannelUnhealthyEvent
+         * @description A gateway has paused a channel after repeated failures.
+         */
+        ChannelUnhealthyEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "channel.unhealthy";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Name of the channel. */
+                channel: string;
+                /** @description Time at which a gateway detected the pause, in ISO 8601. */
+                since: string;
+            };
+        };
+        /**
+         * EndpointPing
+         * @description A test event.
+         */
+        EndpointPing: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "ping";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the endpoint. */
+                endpoint_id: number;
+            };
+        };
+        /**
+         * EventCallback
+         * @description An event. `type` distinguishes the kinds.
+         */
+        EventCallback: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
+        /**
+         * EndpointReply
+         * @description The current state of the endpoint.
+         */
+        EndpointReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Endpoint"];
+        };
+        /**
+         * EndpointDeletedReply
+         * @description The endpoint is deleted.
+         */
+        EndpointDeletedReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+        };
+        /**
+         * UpdateEndpointRequest
+         * @description Fields of a callback endpoint to change.
+         */
+        UpdateEndpointRequest: {
+            url?: components["schemas"]["EndpointUrl"];
+            /** @description Kinds of events that the endpoint receives. It also receives test events. Repetitions have no effect. */
+            events?: components["schemas"]["EndpointEvent"][];
+            quota_threshold?: components["schemas"]["EndpointThreshold"];
+            description?: components["schemas"]["EndpointDescription"];
+            /** @description True stops the deliveries to the endpoint, and false allows them again. Events that occur in between are not sent. */
+            disabled?: boolean;
+        };
+        /**
+         * EventDelivery
+         * @description A delivery of an event to an endpoint. Times are Unix times in seconds.
+         */
+        EventDelivery: {
+            /**
+             * Format: int64
+             * @description Id of the delivery.
+             * @example 91
+             */
+            id: number;
+            /**
+             * @description Id of the event, as in its body.
+             * @example event_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+             */
+            event_id: string;
+            /**
+             * @description Kind of the event.
+             * @enum {string}
+             */
+            event: "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
+            /**
+             * @description State of the delivery. `open` means that it is not completed.
+             * @enum {string}
+             */
+            state: "open" | "delivered" | "given_up";
+            /** @description Number of failed attempts. */
+            tries: number;
+            /** @description End time of the latest attempt. */
+            last_try_at: number | null;
+            /** @description Status that the receiver returned. Null without a status. */
+            last_status: number | null;
+            /** @description Reason for a missing status: a code, such as `ECONNREFUSED` or `private address`. */
+            last_error: string | null;
+            /** @description Time of the next attempt. Null if the delivery is closed. */
+            next_try_at: number | null;
+            /** @description Time of the event. */
+            created_at: number;
+            /** @description Time at which the event was delivered or given up. */
+            closed_at: number | null;
+        };
+        /**
+         * EventDeliveryReply
+         * @description The current state of the delivery.
+         */
+        EventDeliveryReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["EventDelivery"];
+        };
+        /**
+         * EventDeliveryListReply
+         * @description A page of deliveries.
+         */
+        EventDeliveryListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The deliveries, newest first. */
+                items: components["schemas"]["EventDelivery"][];
+                /** @description Number of deliveries on all pages. */
+                total: number;
+            };
         };
         /**
          * VerificationRequest
@@ -9017,7 +9680,7 @@ export interface components {
         SettleTaskRequest: components["schemas"]["SettleFailed"] | components["schemas"]["SettleCompleted"];
         /**
          * Delivery
-         * @description A callback about one change of a task. Times are Unix times in seconds; unknown and obsolete times are null.
+         * @description A callback about one change of a task, or of an event to an endpoint. Times are Unix times in seconds; unknown and obsolete times are null.
          */
         Delivery: {
             /**
@@ -9026,18 +9689,25 @@ export interface components {
              * @example 88
              */
             id: number;
-            /** @description The public id of the task. */
-            task_id: string;
+            /** @description The public id of the task. Null for an event. */
+            task_id: string | null;
+            /** @description The id of the event. Null for a task. */
+            event_id: string | null;
             /**
              * Format: int64
-             * @description Id of the user of the task. Null if the task was deleted.
+             * @description The endpoint that receives the event. Null for a task.
+             */
+            endpoint_id: number | null;
+            /**
+             * Format: int64
+             * @description Id of the user of the task or of the endpoint. Null if the task was deleted and for endpoints of the operator.
              */
             user_id: number | null;
             /**
-             * @description State of the task that the callback reports.
+             * @description State of the task or kind of the event that the callback reports.
              * @enum {string}
              */
-            event: "queued" | "in_progress" | "completed" | "failed";
+            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
             /**
              * @description Host of the URL, with its port if the URL has one.
              * @example app.example
@@ -9060,7 +9730,7 @@ export interface components {
             next_try_at: number | null;
             /** @description The gateway that is sending the callback. */
             lease_owner: string | null;
-            /** @description Time at which the task reached the state. */
+            /** @description Time of the change or of the event. */
             changed_at: number;
             /** @description Time at which the callback was delivered or given up. */
             closed_at: number | null;
@@ -9098,6 +9768,30 @@ export interface components {
             /** @description Empty. */
             message: string;
             data: components["schemas"]["Delivery"];
+        };
+        /**
+         * CreateOperatorEndpointRequest
+         * @description URL and events of a new callback endpoint.
+         */
+        CreateOperatorEndpointRequest: {
+            url: components["schemas"]["EndpointUrl"];
+            /** @description Kinds of events that the endpoint receives. It also receives test events. Repetitions have no effect. */
+            events: components["schemas"]["OperatorEvent"][];
+            quota_threshold?: components["schemas"]["EndpointThreshold"];
+            description?: components["schemas"]["EndpointDescription"];
+        };
+        /**
+         * UpdateOperatorEndpointRequest
+         * @description Fields of a callback endpoint to change.
+         */
+        UpdateOperatorEndpointRequest: {
+            url?: components["schemas"]["EndpointUrl"];
+            /** @description Kinds of events that the endpoint receives. It also receives test events. Repetitions have no effect. */
+            events?: components["schemas"]["OperatorEvent"][];
+            quota_threshold?: components["schemas"]["EndpointThreshold"];
+            description?: components["schemas"]["EndpointDescription"];
+            /** @description True stops the deliveries to the endpoint, and false allows them again. Events that occur in between are not sent. */
+            disabled?: boolean;
         };
         /**
          * Debtor
@@ -10226,7 +10920,7 @@ export interface components {
         WebhookId: components["schemas"]["WebhookId"];
         /** @description Time of this attempt. */
         WebhookTimestamp: components["schemas"]["WebhookTimestamp"];
-        /** @description Signature of id, timestamp and body. Present if the gateway has a callback secret. */
+        /** @description Signature of id, timestamp and body. Present for events, and for tasks if the gateway has a callback secret. */
         WebhookSignature: components["schemas"]["WebhookSignature"];
         /** @description Public task id that the create operation of the same path family returned. */
         TaskId: string;
@@ -10276,6 +10970,12 @@ export interface components {
         Month: string;
         /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, HTML if it contains `text/html`, otherwise JSON. */
         StatementFormat: "json" | "csv" | "html";
+        /** @description Id of the callback endpoint. */
+        EndpointId: number;
+        /** @description Time in which deliveries are signed with the old and the new secret, in seconds. 0 ends the old secret at once. */
+        SecretOverlap: number;
+        /** @description Id of the delivery. */
+        EventDeliveryId: number;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -13207,6 +13907,300 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description URL and events of the endpoint. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSecretReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description The current state of the endpoint. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    rotateEndpointSecret: {
+        parameters: {
+            query?: {
+                /** @description Time in which deliveries are signed with the old and the new secret, in seconds. 0 ends the old secret at once. */
+                overlap_seconds?: components["parameters"]["SecretOverlap"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret is replaced. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSecretReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    testEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The test event is scheduled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listEndpointDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    resendEndpointDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+                /** @description Id of the delivery. */
+                delivery_id: components["parameters"]["EventDeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event is scheduled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createVerificationSession: {
         parameters: {
             query?: never;
@@ -14212,6 +15206,300 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listOperatorEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createOperatorEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description URL and events of the endpoint. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateOperatorEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSecretReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getOperatorEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteOperatorEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateOperatorEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateOperatorEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description The current state of the endpoint. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    rotateOperatorEndpointSecret: {
+        parameters: {
+            query?: {
+                /** @description Time in which deliveries are signed with the old and the new secret, in seconds. 0 ends the old secret at once. */
+                overlap_seconds?: components["parameters"]["SecretOverlap"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret is replaced. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSecretReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    testOperatorEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The test event is scheduled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listOperatorEndpointDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    resendOperatorEndpointDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the callback endpoint. */
+                id: components["parameters"]["EndpointId"];
+                /** @description Id of the delivery. */
+                delivery_id: components["parameters"]["EventDeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event is scheduled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryReply"];
                 };
             };
             400: components["responses"]["ManagementBadRequest"];

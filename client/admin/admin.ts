@@ -2,6 +2,7 @@ import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
 import { AdminCharges } from './admin-charges.ts';
 import { AdminDeliveries } from './admin-deliveries.ts';
+import { AdminEndpoints } from './admin-endpoints.ts';
 import { AdminLogs } from './admin-logs.ts';
 import { AdminTasks } from './admin-tasks.ts';
 import { AdminTokens } from './admin-tokens.ts';
@@ -26,6 +27,7 @@ export class Admin {
   readonly channels: Channels;
   readonly tasks: AdminTasks;
   readonly deliveries: AdminDeliveries;
+  readonly endpoints: AdminEndpoints;
   readonly logs: AdminLogs;
   readonly charges: AdminCharges;
   readonly changes: Changes;
@@ -39,6 +41,7 @@ export class Admin {
     this.channels = new Channels(caller);
     this.tasks = new AdminTasks(caller);
     this.deliveries = new AdminDeliveries(caller);
+    this.endpoints = new AdminEndpoints(caller);
     this.logs = new AdminLogs(caller);
     this.charges = new AdminCharges(caller);
     this.changes = new Changes(caller);

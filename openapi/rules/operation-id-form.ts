@@ -25,6 +25,7 @@ export const verbs = [
   'reload',
   'resend',
   'revoke',
+  'rotate',
   'search',
   'settle',
   'show',

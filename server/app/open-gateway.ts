@@ -36,6 +36,7 @@ import { namedModels } from '../settings/served-models.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ChangeCause } from '../store/schema.ts';
 import { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
+import { EventScan } from '../tasks/callbacks/event-scan.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { TaskTiming } from '../tasks/timing.ts';
 import type { Metric } from '../telemetry/exposition.ts';
@@ -188,6 +189,10 @@ async function startParts(
       render: (task) => renderCallback(task, files.linksFor(settings.publicUrl)),
     }),
   );
+  const eventScan = container.add(
+    'events',
+    new EventScan({ ...common, channels, gateway: id, onDeliveries: () => callbacks.wake() }),
+  );
   const tasks = container.add(
     'tasks',
     new Tasks({
@@ -272,7 +277,10 @@ async function startParts(
 
   const deferred = new DeferredStart([
     () => tasks.start(),
-    () => callbacks.start(),
+    async () => {
+      await callbacks.start();
+      eventScan.start();
+    },
     async () => container.start('retention', retention),
   ]);
 
@@ -308,7 +316,10 @@ async function startParts(
     failed: store.failed,
     async listensAt(url) {
       baseUrl ||= url;
-      if (!maintenance) await callbacks.start();
+      if (!maintenance) {
+        await callbacks.start();
+        eventScan.start();
+      }
       operator.observe(gateway);
     },
     async close(graceMs, drain) {

@@ -69,7 +69,7 @@ export interface Gateway {
   readonly channelStates: ChannelStates;
   readonly files: FileRelay;
   readonly tasks: Tasks;
-  readonly callbackDeliveries: Pick<CallbackDeliveries, 'wake' | 'message'>;
+  readonly callbackDeliveries: Pick<CallbackDeliveries, 'wake' | 'message' | 'eventMessage'>;
   readonly detachedCalls: DetachedCalls;
   /** Pending polls of assets by id. Concurrent readers share one poll. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;

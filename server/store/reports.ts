@@ -1,6 +1,8 @@
 import { auditLedger } from './queries/audit.ts';
 import { sumChannelSpending } from './queries/channel-spending.ts';
 import { searchCallbacks, searchDeliveries } from './queries/delivery-search.ts';
+import { listEndpointDeliveries } from './queries/endpoints.ts';
+import { detectEvents } from './queries/event-search.ts';
 import { showFigures } from './queries/figures.ts';
 import { countGroups } from './queries/group-counts.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
@@ -27,6 +29,8 @@ const reports = {
     inSnapshot(db, (snapshot) => readTaskHistory(snapshot, args)),
   searchDeliveries,
   searchCallbacks,
+  listEndpointDeliveries,
+  detectEvents,
   searchUsers,
   searchTokens,
   countGroups: (db: Db, _args: null) => countGroups(db),

@@ -27,6 +27,10 @@ export interface Database {
   tasks: TasksTable;
   clips: ClipsTable;
   deliveries: DeliveriesTable;
+  callback_endpoints: CallbackEndpointsTable;
+  events: EventsTable;
+  channel_outages: ChannelOutagesTable;
+  event_scans: EventScansTable;
   assets: AssetsTable;
   verification_sessions: VerificationSessionsTable;
   changes: ChangesTable;
@@ -570,18 +574,26 @@ export interface ClipsTable {
   upstream_task_id: string;
 }
 
-/** Deliveries to callback addresses of tasks. A delivery is created together with the change of state that it reports. */
+/**
+ * Deliveries to callback addresses of tasks and to callback endpoints. A delivery is created together with the change of
+ * state or the event that it reports.
+ */
 export interface DeliveriesTable {
   /** In the order of the changes of a task. */
   id: Generated<number>;
-  /** The task has the address. Without the task, nothing is delivered. */
-  task_id: string;
-  /** Owner of the task, for sharing slots among users. */
+  /** The task has the address. Without the task, nothing is delivered. null: an event. */
+  task_id: string | null;
+  /** Owner of the task or endpoint, for sharing slots among users. 0: the operator. */
   user_id: number;
-  state: TaskState;
+  /** null: an event. */
+  state: TaskState | null;
+  /** null: a change of a task. */
+  event_id: string | null;
+  /** The endpoint has the address. Set if and only if there is an event. */
+  endpoint_id: number | null;
   /** Host and port of the address. */
   host: string;
-  /** When the task reached the state. */
+  /** When the task reached the state, or the time of the event. */
   changed_at: number;
   /** Failed tries. */
   tries: number;
@@ -600,6 +612,63 @@ export interface DeliveriesTable {
   last_status: number | null;
   /** Error code of a try without a response. It contains no part of the address. */
   last_error: string | null;
+}
+
+/** Addresses that receive events. */
+export interface CallbackEndpointsTable {
+  id: Generated<number>;
+  /** 0: the operator, who receives the events of all users. */
+  user_id: number;
+  url: string;
+  description: string;
+  /** JSON array of the kinds of events. */
+  events: string;
+  /** Balance at or below which `quota.low` is sent; null: none. */
+  quota_threshold: number | null;
+  /** Signs the deliveries. Shown at its creation only. */
+  secret: string;
+  /** The secret before the last rotation, which also signs until `old_secret_until`. */
+  old_secret: string | null;
+  old_secret_until: number | null;
+  disabled_at: number | null;
+  created_at: number;
+}
+
+export type EventKind = 'quota.low' | 'quota.exhausted' | 'task.stuck' | 'channel.unhealthy' | 'ping';
+
+/** Events. Each is unique by subject, kind, threshold and period, so that it is sent once. */
+interface EventsTable {
+  /** The public id. */
+  id: string;
+  kind: EventKind;
+  /** The user that it concerns. 0: none. */
+  user_id: number;
+  /** The key that it concerns; null: none. */
+  token_id: number | null;
+  /** Kind and id or name of the object, as `key 7`. */
+  subject: string;
+  /** 0: the kind has no threshold. */
+  threshold: number;
+  /** Distinguishes events with the same subject, kind and threshold. */
+  period: string;
+  /** JSON object, as it is sent. */
+  data: string;
+  created_at: number;
+  /** When its condition ended; null: it continues, and the event does not occur again. */
+  ended_at: number | null;
+}
+
+/** The channels that a gateway has paused after failures. Rows of lost gateways do not count. */
+interface ChannelOutagesTable {
+  channel: string;
+  gateway: string;
+  since: number;
+}
+
+/** One row: when a gateway last searched for events. */
+interface EventScansTable {
+  id: 1;
+  scanned_at: number;
 }
 
 /** The channels that an admin disabled. */

@@ -163,6 +163,21 @@ describe('keys', () => {
   });
 });
 
+test('manages callback endpoints of the operator', async () => {
+  const url = 'https://app.example/events';
+  expect(await printed('endpoints', 'create', url, '--events', 'quota.low', '--threshold', '5')).toMatch(
+    /^whsec_/,
+  );
+  const { items } = await dataOf<Page>('EndpointListReply', 'endpoints', 'list');
+  const id = String(items.at(-1)?.id);
+  expect(items.at(-1)).toMatchObject({ url, events: ['quota.low'], quota_threshold: 5 });
+  expect(await printed('endpoints', 'rotate', id, '--overlap', '0')).toMatch(/^whsec_/);
+  expect(await printed('endpoints', 'test', id)).toContain('ping');
+  expect(await printed('endpoints', 'deliveries', id)).toContain('ping');
+  await printed('endpoints', 'delete', id);
+  expect(await admin('endpoints', 'create', url, '--events', 'all')).toMatchObject({ code: 2 });
+});
+
 test('lists, cancels and settles tasks and resends deliveries', async () => {
   const prompt = 'A paper boat. [[slow]]';
   const { id } = await client.videos.create({ model: 'gamma3.0-video-prime', prompt });

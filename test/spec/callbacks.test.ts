@@ -5,6 +5,8 @@ import { limitSites } from '../conformance/limits/limit-sites.ts';
 
 /** Names of fields with a callback URL. */
 const addresses = ['callback_url', 'notify_hook', 'notifyHook'];
+/** Operations whose field `url` is a callback URL. */
+const endpointCreations = ['createEndpoint', 'createOperatorEndpoint'];
 
 const operations = operationsOf(bundle).filter(({ aliasOf }) => aliasOf === undefined);
 const callbacksOf = (node: JsonObject) =>
@@ -20,7 +22,9 @@ describe('callbacks', () => {
       );
       const requestFields = paths
         .map(({ path }) => path.map(({ key }) => key))
-        .filter((path) => addresses.includes(String(path.at(-1))))
+        .filter((path) =>
+          (endpointCreations.includes(id) ? ['url'] : addresses).includes(String(path.at(-1))),
+        )
         .map((path) => `{$request.body#/${path.join('/')}}`);
       expect(
         callbacksOf(node)

@@ -5,6 +5,7 @@ import { channelCommands } from './channels.ts';
 import { explainCommand, refundCommand } from './charges.ts';
 import type { AdminCommand } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
+import { endpointCommands } from './endpoints.ts';
 import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
@@ -22,6 +23,7 @@ export const groups = {
   channels: 'manage channels',
   tasks: 'manage tasks',
   deliveries: 'manage callback deliveries',
+  endpoints: 'manage callback endpoints of the operator',
   logs: 'search and export the log',
 } as const;
 
@@ -32,6 +34,7 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   ...channelCommands,
   ...taskCommands,
   ...deliveryCommands,
+  ...endpointCommands,
   ...logCommands,
   explain: explainCommand,
   refund: refundCommand,

@@ -18,7 +18,7 @@ export function timelineOf({ task, deliveries }: Pick<TaskHistory, 'task' | 'del
     [endOf(task), completedAt],
   ];
   const events = times.flatMap(([event, time]) => (time === null ? [] : [{ event, at: seconds(time) }]));
-  const callbacks = deliveries.map((delivery) => callbackEvent(delivery, createdAt));
+  const callbacks = deliveries.flatMap((delivery) => callbackEvent(delivery, createdAt));
   const later = [...events, ...callbacks].toSorted((left, right) => left.at - right.at);
   return [{ event: 'created', at: seconds(createdAt) }, ...later];
 }
@@ -28,13 +28,17 @@ function endOf({ state, error }: TaskRecord): 'completed' | 'failed' | 'canceled
   return error?.code === taskCanceled.code ? 'canceled' : 'failed';
 }
 
-function callbackEvent(delivery: FoundDelivery, createdAt: number): TaskEvent {
+function callbackEvent(delivery: FoundDelivery, createdAt: number): TaskEvent[] {
   const { changed_at, last_try_at, last_status, last_error, outcome, state, tries } = delivery;
-  return {
-    event: 'callback',
-    at: seconds(Math.max(last_try_at ?? changed_at, createdAt)),
-    callback: { reports: state, state: outcome ?? 'open', failed_tries: tries, last_status, last_error },
+  if (state === null) return [];
+  const callback = {
+    reports: state,
+    state: outcome ?? ('open' as const),
+    failed_tries: tries,
+    last_status,
+    last_error,
   };
+  return [{ event: 'callback', at: seconds(Math.max(last_try_at ?? changed_at, createdAt)), callback }];
 }
 
 /** Converts epoch milliseconds to seconds with a fraction. */

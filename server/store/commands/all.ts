@@ -8,6 +8,20 @@ export { disableChannel, enableChannel } from './channel-states.ts';
 export { pruneDeliveries, recordDelivery, resendDelivery } from './deliveries.ts';
 export { claimDeliveries } from './delivery-claims.ts';
 export { releaseDeliveries, releaseTasks, repairDueDeliveries, repairDueTasks } from './due-work.ts';
+export {
+  createEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from './endpoints.ts';
+export {
+  claimEventScan,
+  endEvents,
+  pingEndpoint,
+  pruneEvents,
+  recordEvents,
+  recordOutages,
+} from './events.ts';
 export { rollUpLog } from './figures.ts';
 export { recordHeartbeat, releaseOrphans, removeGateway } from './gateways.ts';
 export { grantQuota } from './grants.ts';

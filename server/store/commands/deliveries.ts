@@ -5,15 +5,16 @@ import type { Db, DeliveriesTable } from '../schema.ts';
 import { affectsRow, countAffected, isPostgres, statement } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
 
-/** An open delivery. The task can have left the state that it reports. */
+/** An open delivery of a state of a task, which can have left that state, or of an event. */
 export type DeliveryRecord = { id: number } & Pick<
   CamelCased<DeliveriesTable>,
-  'userId' | 'taskId' | 'state' | 'host' | 'changedAt' | 'tries' | 'attempt'
+  'userId' | 'taskId' | 'state' | 'eventId' | 'endpointId' | 'host' | 'changedAt' | 'tries' | 'attempt'
 >;
 
 export interface DeliveryTry {
   id: number;
-  taskId: string;
+  /** null: an event. */
+  taskId: string | null;
   attempt: number;
   tries: number;
   /** HTTP status or error code; null: nothing was sent. */
@@ -28,7 +29,7 @@ export async function recordDelivery(
   trx: Db,
   { id, taskId, attempt, tries, answer, next, now }: DeliveryTry,
 ): Promise<boolean> {
-  await lockTask(trx, taskId);
+  if (taskId !== null) await lockTask(trx, taskId);
   const update = trx
     .updateTable('deliveries')
     .set({
@@ -47,7 +48,7 @@ export async function recordDelivery(
     .where('attempt', '=', attempt)
     .where('closed_at', 'is', null);
   const isRecorded = await affectsRow(trx, update);
-  if (isRecorded) await scheduleFirst(trx, taskId, now);
+  if (isRecorded && taskId !== null) await scheduleFirst(trx, taskId, now);
   return isRecorded;
 }
 
@@ -78,26 +79,51 @@ async function scheduleFirst(trx: Db, taskId: string, now: number, dueNow = fals
 const setDue = statement<{ id: number; at: number | null }>()`
   update deliveries set next_try_at = ${'at'} where id = ${'id'}`;
 
-/** Makes a delivery due now, after earlier ones of its task, and reopens a closed one. `not_found`: it or its task does not exist. */
+/**
+ * Makes a delivery due now, after earlier ones of its task, and reopens a closed one. `not_found`: it or its task does not
+ * exist. `disabled`: its endpoint is disabled. `endpointId`: only a delivery to this endpoint.
+ */
 export async function resendDelivery(
   trx: Db,
-  { id, now, change }: { id: number; now: number; change: NewChange },
-): Promise<'resent' | 'not_found'> {
+  {
+    id,
+    endpointId,
+    now,
+    change,
+  }: { id: number; endpointId?: number | undefined; now: number; change?: NewChange | undefined },
+): Promise<'resent' | 'not_found' | 'disabled'> {
   const delivery = await trx
     .selectFrom('deliveries')
-    .select('task_id')
+    .select(['task_id', 'endpoint_id'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (delivery === undefined || !(await lockTask(trx, delivery.task_id))) return 'not_found';
+  if (delivery === undefined) return 'not_found';
+  const { task_id: taskId, endpoint_id: endpoint } = delivery;
+  if (endpointId !== undefined && endpoint !== endpointId) return 'not_found';
+  const refusal = taskId === null ? await refusalOf(trx, endpoint) : undefined;
+  if (refusal !== undefined) return refusal;
+  if (taskId !== null && !(await lockTask(trx, taskId))) return 'not_found';
   // A new attempt number rejects the result of an earlier claim.
   const reopen = sql`
     update deliveries set outcome = null, closed_at = null, tries = case when closed_at is null then tries else 0 end,
-      attempt = case when closed_at is null then attempt else attempt + 1 end
+      attempt = case when closed_at is null then attempt else attempt + 1 end,
+      next_try_at = case when event_id is null or lease_owner is not null then next_try_at else ${now} end
     where id = ${id}`;
   if (!(await affectsRow(trx, reopen))) return 'not_found';
-  await scheduleFirst(trx, delivery.task_id, now, true);
-  await recordChange(trx, change);
+  if (taskId !== null) await scheduleFirst(trx, taskId, now, true);
+  if (change !== undefined) await recordChange(trx, change);
   return 'resent';
+}
+
+/** Returns why nothing can be sent to an endpoint. Undefined: it can. */
+async function refusalOf(trx: Db, id: number | null): Promise<'not_found' | 'disabled' | undefined> {
+  const endpoint = await trx
+    .selectFrom('callback_endpoints')
+    .select('disabled_at')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (endpoint === undefined) return 'not_found';
+  return endpoint.disabled_at === null ? undefined : 'disabled';
 }
 
 /** Deletes up to `limit` deliveries that were closed at or before a time. Returns how many. */

@@ -154,6 +154,8 @@ function lease(trx: Db, { owner, until }: DeliveryClaim, ids: readonly number[])
     .updateTable('deliveries')
     .set(({ eb }) => ({ lease_owner: owner, next_try_at: until, attempt: eb('attempt', '+', 1) }))
     .where('id', 'in', ids)
-    .returning(camelCased('id, user_id, task_id, state, host, changed_at, tries, attempt'))
+    .returning(
+      camelCased('id, user_id, task_id, state, event_id, endpoint_id, host, changed_at, tries, attempt'),
+    )
     .execute();
 }

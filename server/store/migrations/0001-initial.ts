@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { events } from './initial/events.ts';
 import { keys } from './initial/keys.ts';
 import { ledger } from './initial/ledger.ts';
 import { media } from './initial/media.ts';
@@ -11,7 +12,7 @@ import type { Migration } from './migration.ts';
 export const migration: Migration = {
   name: '0001-initial',
   async run(db, engine) {
-    const areas = [operation, keys, ledger, requestLog, tasks, media];
+    const areas = [operation, keys, ledger, requestLog, tasks, events, media];
     for (const statement of areas.flatMap((area) => area(engine))) await sql.raw(statement).execute(db);
   },
 };

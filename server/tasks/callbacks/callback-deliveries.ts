@@ -3,6 +3,7 @@ import { PeriodicTask } from '../../lib/periodic-task.ts';
 import { ClaimLoop } from '../../store/claim-loop.ts';
 import type { DeliveryRecord, DeliveryTry } from '../../store/commands/deliveries.ts';
 import { fault } from '../../store/fault-points.ts';
+import type { AddressedEvent } from '../../store/queries/endpoints.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { persist } from '../../store/store.ts';
 import { deliveriesClosed, deliveryDuration } from '../../telemetry/metrics.ts';
@@ -16,8 +17,8 @@ import {
 } from './environment.ts';
 
 /**
- * Delivers state changes of tasks to their callback URLs. The store adds a delivery to its outbox with each change. Each is
- * delivered at least once, and those of one task in order.
+ * Delivers state changes of tasks to their callback URLs, and events to endpoints. The store adds a delivery to its outbox
+ * with each change and event. Each is delivered at least once, and those of one task in order.
  *
  * @example
  * const deliveries = new CallbackDeliveries({ store, render, allowPrivate: false, secret: undefined, logger });
@@ -81,6 +82,11 @@ export class CallbackDeliveries {
     return this.#sender.message(task, delivery);
   }
 
+  /** Returns the request of a delivery of an event that starts now. */
+  eventMessage(event: AddressedEvent): CallbackMessage {
+    return this.#sender.eventMessage(event);
+  }
+
   /** Attempts every due delivery once. For tests and tools; `start` does it periodically. */
   async runDue(): Promise<number> {
     const { attempts } = await this.#claim();
@@ -125,7 +131,7 @@ export class CallbackDeliveries {
       // The claim expires, and the delivery is claimed again.
       .catch((error: unknown) => {
         if (this.#env.stopping.aborted) return;
-        this.#env.logger.error({ err: error, task: delivery.taskId }, 'a delivery failed');
+        this.#env.logger.error({ err: error, ...subjectOf(delivery) }, 'a delivery failed');
       })
       .finally(() => {
         this.#inFlight.delete(running);
@@ -137,7 +143,7 @@ export class CallbackDeliveries {
 
   async #attempt(delivery: DeliveryRecord): Promise<void> {
     const { store, timers, timing, logger } = this.#env;
-    const { id, attempt, taskId, host, state } = delivery;
+    const { id, attempt, taskId, host } = delivery;
     const began = performance.now();
     const { result, answer } = await this.#sender.send(delivery);
     deliveryDuration.record((performance.now() - began) / 1e3, { 'unigate.delivery.result': result });
@@ -150,7 +156,7 @@ export class CallbackDeliveries {
     const next: DeliveryTry['next'] = pause === undefined ? { outcome } : { at: now + pause };
     if (refused && pause === undefined) {
       const reason = typeof answer === 'number' ? `status ${answer}` : answer;
-      logger.warn({ task: taskId, host, state, tries, reason }, 'a callback delivery was given up');
+      logger.warn({ ...subjectOf(delivery), host, tries, reason }, 'a callback delivery was given up');
     }
     const recorded = { id, taskId, attempt, tries, answer, next, now };
     const isRecorded = await persist(store, 'recordDelivery', recorded);
@@ -158,3 +164,7 @@ export class CallbackDeliveries {
     fault('delivery:recorded');
   }
 }
+
+/** Names the subject of a delivery in the log. */
+const subjectOf = ({ taskId, state, eventId, endpointId }: DeliveryRecord) =>
+  taskId === null ? { event: eventId, endpoint: endpointId } : { task: taskId, state };

@@ -3,13 +3,15 @@ import type { Agent } from 'undici';
 import { withinLimit } from '../../lib/timers.ts';
 import { outboundAgent, PrivateAddressError } from '../../outbound/open-url.ts';
 import type { DeliveryRecord } from '../../store/commands/deliveries.ts';
+import { type AddressedEvent, findAddressedEvents } from '../../store/queries/endpoints.ts';
 import { findTaskById, type TaskRecord } from '../../store/queries/tasks.ts';
+import type { TaskState } from '../../store/schema.ts';
 import type { CallbackRules, DeliveryEnvironment } from './environment.ts';
 
 /**
  * - `delivered`: the receiver responded with 2xx in time.
  * - `refused`: another status, or an error code instead of a status.
- * - `pointless`: the task was deleted.
+ * - `pointless`: the task or endpoint was deleted, or the endpoint is disabled.
  */
 interface SendResult {
   result: 'delivered' | 'refused' | 'pointless';
@@ -18,7 +20,11 @@ interface SendResult {
 }
 
 /** The state of a task that a delivery reports. */
-export type DeliveredState = Pick<DeliveryRecord, 'taskId' | 'state' | 'changedAt'>;
+export interface DeliveredState {
+  taskId: string;
+  state: TaskState;
+  changedAt: number;
+}
 
 /** A signed request to a callback URL. */
 export interface CallbackMessage {
@@ -52,12 +58,10 @@ export class CallbackSender {
 
   /** Rejects only on a failure of the store or when the gateway stops. */
   async send(delivery: DeliveryRecord): Promise<SendResult> {
-    const { store } = this.#env;
-    const task = await findTaskById(store.read, delivery.taskId);
-    if (task === undefined || task.callbackUrl === null) return { result: 'pointless', answer: null };
-    const message = this.message(task, delivery);
+    const { url, message } = (await this.#addressed(delivery)) ?? {};
+    if (url === undefined) return { result: 'pointless', answer: null };
     if (message === undefined) return { result: 'refused', answer: 'not rendered' };
-    const answer = await this.#post(new URL(task.callbackUrl), message);
+    const answer = await this.#post(new URL(url), message);
     const isDelivered = typeof answer === 'number' && answer >= 200 && answer < 300;
     return { result: isDelivered ? 'delivered' : 'refused', answer };
   }
@@ -68,6 +72,36 @@ export class CallbackSender {
     if (body === undefined) return undefined;
     const webhook = webhookHeaders(messageId(delivery), this.#env.clock(), body, this.#rules.secret);
     return { headers: { 'content-type': 'application/json', 'user-agent': 'unigate', ...webhook }, body };
+  }
+
+  /** Returns the signed request of an attempt of an event that starts now. */
+  eventMessage({ id, kind, data, createdAt, ...endpoint }: AddressedEvent): CallbackMessage {
+    const now = this.#env.clock();
+    const timestamp = new Date(createdAt).toISOString();
+    const body = JSON.stringify({ id, type: kind, timestamp, data: JSON.parse(data) as unknown });
+    const { secret, oldSecret, oldSecretUntil } = endpoint;
+    const signsTwice = oldSecret !== null && oldSecretUntil !== null && oldSecretUntil > now;
+    const secrets = signsTwice ? [secret, oldSecret] : [secret];
+    const webhook = webhookHeaders(id.replace(/^event_/, 'msg_'), now, body, secrets);
+    return { headers: { 'content-type': 'application/json', 'user-agent': 'unigate', ...webhook }, body };
+  }
+
+  /** Returns the address and the request of an attempt. Undefined without an address. */
+  async #addressed({
+    id,
+    taskId,
+    state,
+    changedAt,
+  }: DeliveryRecord): Promise<{ url: string; message: CallbackMessage | undefined } | undefined> {
+    const { read } = this.#env.store;
+    if (taskId !== null && state !== null) {
+      const task = await findTaskById(read, taskId);
+      if (task === undefined || task.callbackUrl === null) return undefined;
+      return { url: task.callbackUrl, message: this.message(task, { taskId, state, changedAt }) };
+    }
+    const [event] = await findAddressedEvents(read, [id]);
+    if (event === undefined || event.disabledAt !== null) return undefined;
+    return { url: event.url, message: this.eventMessage(event) };
   }
 
   async close(): Promise<void> {
@@ -154,23 +188,26 @@ type WebhookHeaders = {
   'webhook-id': string;
   /** Unix time in seconds. */
   'webhook-timestamp': string;
-  /** Absent without a secret. */
+  /** Separated by spaces. Absent without a secret. */
   'webhook-signature'?: string;
 };
 
-/** Returns the headers of the Standard Webhooks convention. `at` is epoch milliseconds. */
+/**
+ * Returns the headers of the Standard Webhooks convention. `at` is epoch milliseconds. Several secrets give several
+ * signatures.
+ */
 export function webhookHeaders(
   id: string,
   at: number,
   body: string,
-  secret: string | undefined,
+  secret: string | readonly string[] | undefined,
 ): WebhookHeaders {
   const timestamp = String(Math.floor(at / 1_000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (secret === undefined) return headers;
-  const key = secret.startsWith(encodedPrefix)
-    ? Buffer.from(secret.slice(encodedPrefix.length), 'base64')
-    : secret;
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { ...headers, 'webhook-signature': `v1,${signature}` };
+  const signatures = [secret].flat().map((one) => {
+    const key = one.startsWith(encodedPrefix) ? Buffer.from(one.slice(encodedPrefix.length), 'base64') : one;
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { ...headers, 'webhook-signature': signatures.join(' ') };
 }

@@ -1,7 +1,7 @@
 import type { OperationId } from '../../../generated/operations.ts';
 import { isObject, type Json, text } from '../../../openapi/tools/document.ts';
 import { type CallbackTask, callbackTasks } from '../callbacks/callback-tasks.ts';
-import { checkDelivery, deliveryBody } from '../callbacks/check-delivery.ts';
+import { checkDelivery, deliveryBody, eventChannel } from '../callbacks/check-delivery.ts';
 import type { ReceivedCallback } from '../callbacks/receiver.ts';
 import { checkVerificationPage } from '../callbacks/verification-page.ts';
 import type { RunContext } from '../context/run-context.ts';
@@ -25,8 +25,45 @@ export function callbackChecks(
     run: () =>
       callback.method === 'get'
         ? checkVerificationPage(operation, callback, context)
-        : checkDeliveries(operation, callback, context),
+        : operation.id in eventTests
+          ? checkTestEvent(operation, callback, context)
+          : checkDeliveries(operation, callback, context),
   }));
+}
+
+/** Operations that create callback endpoints, with the operation that sends a test event to an endpoint. */
+const eventTests: Partial<Record<string, OperationId>> = {
+  createEndpoint: 'testEndpoint',
+  createOperatorEndpoint: 'testOperatorEndpoint',
+};
+
+/** Creates a callback endpoint, and checks the test event that it receives. */
+async function checkTestEvent(
+  operation: DocumentedOperation,
+  callback: DocumentedCallback,
+  { receiver, caller, target, isAdmin, admin, taskTimeoutMs, coverage }: RunContext,
+): Promise<CheckOutcome> {
+  const test = eventTests[operation.id];
+  if (test === undefined) throw new Unavailable('the kit has no request that sends a test event');
+  if (receiver === undefined)
+    throw new Unavailable('the server cannot reach this machine: set --callbacks-at');
+  if (operation.id === 'createOperatorEndpoint' && !(isAdmin && admin))
+    throw new Unavailable('changes by an admin run only with --admin');
+  const address = receiver.newAddress();
+  const body = { url: address, events: ['task.stuck'] };
+  const { response, curl } = await caller.send(target, operation, { body }, 'full', true);
+  const message = messageOf(response);
+  if (response.status === 400 && namesField(message, 'url'))
+    throw new Unavailable(`the server rejects the callback address: ${message}`);
+  if (response.status !== 200) return { problems: [`status ${response.status}: ${excerpt(response)}`], curl };
+  const { id, secret } = (jsonOf(response) as { data: { id: number; secret: string } }).data;
+  await caller.send(target, documented(test), { path: { id: String(id) } }, 'full', true);
+  const isThere = (received: readonly ReceivedCallback[]) => received.length > 0;
+  const [event] = await receiver.waitUntil(address, isThere, taskTimeoutMs);
+  if (event === undefined) return { problems: ['no test event was received'], curl };
+  const { problems, messages } = await checkDelivery(event, callback, eventChannel, secret);
+  for (const name of messages) coverage.events.add(`${eventChannel} server ${name}`);
+  return { problems, curl };
 }
 
 /** Creates a task, receives its callbacks until it ends and checks each against the contract. */

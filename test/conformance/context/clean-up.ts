@@ -21,6 +21,8 @@ const undoRequests: Partial<Record<OperationId, (response: HttpResponse) => Undo
     const variation = { path: { id: String(id) }, body: { disabled: true } };
     return { resource: `the user ${id}`, operation: 'updateUser', variation };
   },
+  createEndpoint: (response) => deleteEndpointRequest('deleteEndpoint', response),
+  createOperatorEndpoint: (response) => deleteEndpointRequest('deleteOperatorEndpoint', response),
   customizeVoice: (response) => {
     const { output } = jsonOf(response) as { output?: { voice_id?: string; voice?: string } };
     const { voice_id, voice } = output ?? {};
@@ -37,6 +39,12 @@ const deleteTokenRequest = (operation: OperationId, response: HttpResponse): Und
   return { resource: `the key ${id}`, operation, variation: { path: { id: String(id) } } };
 };
 
+const deleteEndpointRequest = (operation: OperationId, response: HttpResponse): UndoRequest => {
+  const { id } = (jsonOf(response) as { data: { id: number } }).data;
+  const resource = `the callback endpoint ${id}`;
+  return { resource, operation, variation: { path: { id: String(id) } } };
+};
+
 const serviceOf = (voice: string) =>
   voice.includes('-vd-') ? 'alpha-voice-design' : 'alpha-voice-enrollment';
 
@@ -46,7 +54,7 @@ const deleteVoiceRequest = (model: string, input: JsonObject): UndoRequest => ({
   variation: { body: { model, input } },
 });
 
-/** Deletes the keys and voices that a run created, and disables its users. */
+/** Deletes the keys, callback endpoints and voices that a run created, and disables its users. */
 export class CleanUp {
   readonly #caller: Caller;
   readonly #target: Target;

@@ -152,6 +152,22 @@ export class Fixtures {
     return data;
   }
 
+  /** Creates a callback endpoint of the user or of the operator. Returns its id. */
+  async endpoint(owner: 'user' | 'operator'): Promise<string> {
+    const body = { url: 'https://app.example/events', events: ['task.stuck'] };
+    const operation = owner === 'user' ? 'createEndpoint' : 'createOperatorEndpoint';
+    const { data } = (await this.create(operation, body)) as { data: { id: number } };
+    return String(data.id);
+  }
+
+  /** Sends a test event to a new endpoint. Returns the path parameters of its delivery. */
+  async eventDelivery(owner: 'user' | 'operator'): Promise<{ id: string; delivery_id: string }> {
+    const id = await this.endpoint(owner);
+    const operation = owner === 'user' ? 'testEndpoint' : 'testOperatorEndpoint';
+    const { data } = (await this.create(operation, undefined, { id })) as { data: { id: number } };
+    return { id, delivery_id: String(data.id) };
+  }
+
   /** The path parameters of a video file that the server serves without a key. */
   async file(): Promise<{ token: string; name: string }> {
     await this.finishedTask('video');
@@ -163,8 +179,9 @@ export class Fixtures {
   }
 
   /** Calls an operation and returns its body. @throws Unavailable when the status is not 200 */
-  async create(id: OperationId, body: Json, path: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const { response } = await this.#caller.send(this.#target, documented(id), { body, path }, 'full', true);
+  async create(id: OperationId, body?: Json, path: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const variation = body === undefined ? { path } : { body, path };
+    const { response } = await this.#caller.send(this.#target, documented(id), variation, 'full', true);
     if (response.status !== 200)
       throw new Unavailable(`${id} returns ${response.status} ${excerpt(response)}`);
     return jsonOf(response);

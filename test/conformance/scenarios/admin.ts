@@ -34,6 +34,11 @@ const noChannel = (): Scenario[] => [
   },
 ];
 
+/** A new callback endpoint of the operator. */
+const ofOperatorEndpoint = async ({ fixtures }: RunContext) => ({
+  path: { id: await fixtures.endpoint('operator') },
+});
+
 /** Admin operations: lists, and changes to resources that the run created. */
 export const adminScenarios: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {
   listUsers: list,
@@ -115,6 +120,20 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   testChannel: noChannel,
   enableChannel: noChannel,
   disableChannel: noChannel,
+  listOperatorEndpoints: () => [{ name: '200 the endpoints', status: 200 }],
+  createOperatorEndpoint: change('200 an endpoint', async () => ({ example: 'endpoint' })),
+  getOperatorEndpoint: change('200 an endpoint of the run', ofOperatorEndpoint),
+  updateOperatorEndpoint: change('200 an endpoint of the run', async (context) => ({
+    ...(await ofOperatorEndpoint(context)),
+    example: 'disabled',
+  })),
+  deleteOperatorEndpoint: change('200 an endpoint of the run', ofOperatorEndpoint),
+  rotateOperatorEndpointSecret: change('200 an endpoint of the run', ofOperatorEndpoint),
+  testOperatorEndpoint: change('200 an endpoint of the run', ofOperatorEndpoint),
+  listOperatorEndpointDeliveries: change('200 an endpoint of the run', ofOperatorEndpoint),
+  resendOperatorEndpointDelivery: change('200 a test event of the run', async ({ fixtures }) => ({
+    path: await fixtures.eventDelivery('operator'),
+  })),
   resendDelivery: () => [
     {
       name: '200 a delivery',

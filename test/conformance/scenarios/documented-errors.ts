@@ -93,15 +93,16 @@ const unknownNumber = String(Number.MAX_SAFE_INTEGER);
 
 function unknownResources(operation: DocumentedOperation, plain: Variation): Scenario[] {
   const inPath = operation.parameters.filter((one) => one.in === 'path');
-  const [last] = operation.id === 'getFile' ? inPath : inPath.slice(-1);
-  if (last === undefined || !operation.responses.some(({ status }) => status === 404)) return [];
-  const value = last.schema.type === 'integer' ? unknownNumber : (unknownIds[last.name] ?? 'none');
+  // Its other parameters name parts of the resource.
+  const [first] = inPath;
+  if (first === undefined || !operation.responses.some(({ status }) => status === 404)) return [];
+  const value = first.schema.type === 'integer' ? unknownNumber : (unknownIds[first.name] ?? 'none');
   return [
     {
-      name: `404 an unknown ${last.name}`,
+      name: `404 an unknown ${first.name}`,
       status: 404,
-      variation: { ...plain, path: { [last.name]: value } },
-      expected: { field: last.name },
+      variation: { ...plain, path: { [first.name]: value } },
+      expected: { field: first.name },
     },
   ];
 }

@@ -3,8 +3,26 @@ import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { RunContext } from '../context/run-context.ts';
 import { idOfTask, type TaskName, taskKinds } from '../context/task-kinds.ts';
 import { Unavailable } from '../context/unavailable.ts';
+import type { Variation } from '../wire/exchange.ts';
 import { jsonOf } from '../wire/http-response.ts';
 import type { Scenario } from './scenario.ts';
+
+const limitedKey = (variation: Variation): Scenario => ({
+  name: '403 a key with limits',
+  status: 403,
+  as: 'noQuota',
+  variation,
+});
+
+/** A callback endpoint of the run, and a key that must not use it. */
+const endpointScenarios = ({ fixtures }: RunContext, variation: Variation = {}): Scenario[] => [
+  limitedKey({ ...variation, path: { id: '1' } }),
+  {
+    name: '200 an endpoint of the run',
+    status: 200,
+    variation: async () => ({ ...variation, path: { id: await fixtures.endpoint('user') } }),
+  },
+];
 
 /** Polls a task of each kind until it ends. */
 const pollScenarios =
@@ -329,6 +347,22 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       name: '200 a key of the run',
       status: 200,
       variation: async () => ({ path: { id: await fixtures.token() } }),
+    },
+  ],
+  listEndpoints: () => [limitedKey({})],
+  createEndpoint: () => [limitedKey({ example: 'endpoint' })],
+  getEndpoint: endpointScenarios,
+  updateEndpoint: (context) => endpointScenarios(context, { example: 'disabled' }),
+  deleteEndpoint: endpointScenarios,
+  rotateEndpointSecret: endpointScenarios,
+  testEndpoint: endpointScenarios,
+  listEndpointDeliveries: endpointScenarios,
+  resendEndpointDelivery: ({ fixtures }) => [
+    limitedKey({ path: { id: '1', delivery_id: '1' } }),
+    {
+      name: '200 a test event of the run',
+      status: 200,
+      variation: async () => ({ path: await fixtures.eventDelivery('user') }),
     },
   ],
   createToken: () => [

@@ -25,6 +25,7 @@ export const examplesWithExternalData: Readonly<Record<string, readonly string[]
   submitImagine: ['reference'],
   submitImageAction: ['upscale', 'inpaint'],
   submitImageModal: ['inpaint', 'custom_zoom'],
+  updateEndpoint: ['disabled', 'moved'],
 };
 
 const byOperation: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {

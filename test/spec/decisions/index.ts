@@ -1,5 +1,6 @@
 import { admin } from './admin.ts';
 import { assets } from './assets.ts';
+import { callbackEndpoints } from './callback-endpoints.ts';
 import { embeddings } from './embeddings.ts';
 import { events } from './events.ts';
 import { images } from './images.ts';
@@ -21,6 +22,7 @@ export const decisions = [
   admin,
   responses,
   assets,
+  callbackEndpoints,
   embeddings,
   events,
   images,

@@ -50,6 +50,8 @@ export const tasks: Limits = {
   'LogItem.state': { enum: ['completed', 'failed', 'canceled'] },
   'RefundCallRequest.amount': { maximum: 9007199254740991, minimum: 1 },
   'RefundCallRequest.reason': reason,
-  'Delivery.event': { enum: states },
+  'Delivery.event': {
+    enum: [...states, 'quota.low', 'quota.exhausted', 'task.stuck', 'channel.unhealthy', 'ping'],
+  },
   'Delivery.state': { enum: outcomes },
 };

@@ -73,9 +73,11 @@ export const tasks = (engine: Engine): string[] => [
   'create index clips_task on clips (task_id)',
   `create table deliveries (
     id ${idColumn(engine)},
-    task_id text not null,
+    task_id text,
     user_id bigint not null,
-    state text not null,
+    state text,
+    event_id text,
+    endpoint_id bigint,
     host text not null,
     changed_at bigint not null,
     tries integer not null,
@@ -91,12 +93,18 @@ export const tasks = (engine: Engine): string[] => [
     constraint deliveries_due check (
       (next_try_at is null or closed_at is null) and (outcome is null) = (closed_at is null)
     ),
+    constraint deliveries_subject check (
+      (task_id is null) = (state is null) and (task_id is null) = (event_id is not null)
+      and (event_id is null) = (endpoint_id is null)
+    ),
     -- A task reaches each state once, so each state is delivered once.
-    constraint deliveries_task unique (task_id, state)
+    constraint deliveries_task unique (task_id, state),
+    constraint deliveries_event unique (event_id, endpoint_id)
   )`,
   'create index deliveries_open on deliveries (next_try_at) where next_try_at is not null',
   'create index deliveries_user on deliveries (user_id, next_try_at) where next_try_at is not null',
   'create index deliveries_changed on deliveries (user_id, changed_at, id)',
+  'create index deliveries_endpoint on deliveries (endpoint_id, id) where endpoint_id is not null',
   'create index deliveries_closed on deliveries (closed_at) where closed_at is not null',
   // Few rows among the many that are delivered.
   'create index deliveries_unclosed on deliveries (id) where closed_at is null',

@@ -1,0 +1,31 @@
+import type { Limits } from '../../support/limits.ts';
+
+const eventsOfUsers = ['quota.low', 'quota.exhausted', 'task.stuck'];
+const allEvents = [...eventsOfUsers, 'channel.unhealthy'];
+const idLimits = { maximum: 9007199254740991, minimum: 1 };
+const eventCount = { maxItems: 20, minItems: 1 };
+
+/** Limits of callback endpoints, and constants of the events that they receive. */
+export const callbackEndpoints: Limits = {
+  EndpointEvent: { enum: eventsOfUsers },
+  OperatorEvent: { enum: allEvents },
+  EndpointUrl: { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
+  EndpointThreshold: { maximum: 1000000000000000, minimum: 1 },
+  EndpointDescription: { maxLength: 200 },
+  'CreateEndpointRequest.events': eventCount,
+  UpdateEndpointRequest: { minProperties: 1 },
+  'UpdateEndpointRequest.events': eventCount,
+  'CreateOperatorEndpointRequest.events': eventCount,
+  UpdateOperatorEndpointRequest: { minProperties: 1 },
+  'UpdateOperatorEndpointRequest.events': eventCount,
+  'QuotaLowEvent.type': { const: 'quota.low' },
+  'QuotaExhaustedEvent.type': { const: 'quota.exhausted' },
+  'TaskStuckEvent.type': { const: 'task.stuck' },
+  'ChannelUnhealthyEvent.type': { const: 'channel.unhealthy' },
+  'EndpointPing.type': { const: 'ping' },
+  'EventDelivery.event': { enum: [...allEvents, 'ping'] },
+  'EventDelivery.state': { enum: ['open', 'delivered', 'given_up'] },
+  'parameters/EndpointId': idLimits,
+  'parameters/EventDeliveryId': idLimits,
+  'parameters/SecretOverlap': { default: 86400, maximum: 604800, minimum: 0 },
+};
