@@ -2382,7 +2382,7 @@ export interface paths {
         };
         /**
          * Explain the charge of a call or task.
-         * @description Returns the log entry with its reservation and refund. The charge is shown as arithmetic: units times unit price times group ratio, rounded up, compared with the reserved and charged quota. A call or task that is in progress, or with an entry that retention has removed, returns 404.
+         * @description Returns the log entry with its reservation and refund. The charge is shown as arithmetic: units times unit price times group ratio, or the figures of the price rule, rounded up, compared with the reserved and charged quota. A call or task that is in progress, or with an entry that retention has removed, returns 404.
          */
         get: operations["explainCharge"];
         put?: never;
@@ -7148,6 +7148,32 @@ export interface components {
             message: string;
         };
         /**
+         * PriceFigures
+         * @description Numbers by figure of the usage: `units` for the unit of the model, or its name; `input_tokens`, `cached_tokens`, `cache_write_tokens` and `output_tokens`; `completion_tokens` of a video.
+         * @example {
+         *       "completion_tokens": 5.1
+         *     }
+         */
+        PriceFigures: {
+            [key: string]: number;
+        };
+        /**
+         * AppliedPriceRule
+         * @description The price rule that applied to a call or task, with the figures that it priced.
+         */
+        AppliedPriceRule: {
+            /** @description Position of the rule in the list of the model. */
+            number: number;
+            /** @description Fields of the request that the rule applies to. Absent if the rule applies to every request. */
+            when?: {
+                [key: string]: unknown;
+            };
+            per?: components["schemas"]["PriceFigures"];
+            /** @description Least cost of a request in quota, before the ratio of the group. */
+            minimum?: number;
+            figures: components["schemas"]["PriceFigures"];
+        };
+        /**
          * LogItem
          * @description A request and its cost.
          */
@@ -7194,8 +7220,10 @@ export interface components {
              * @enum {string}
              */
             state?: "completed" | "failed" | "canceled";
-            /** @description Quota per unit, before the ratio of the group. */
-            unit_price?: number;
+            /** @description Quota per unit, before the ratio of the group. Null if a price rule applied. */
+            unit_price?: number | null;
+            /** @description The price rule and the figures that it applied to. Null if every unit had the same price. */
+            price_rule?: components["schemas"]["AppliedPriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio?: number;
             /**
@@ -7532,6 +7560,25 @@ export interface components {
             };
         };
         /**
+         * PriceRule
+         * @description A price of a model that depends on the request. The first rule that applies to a request sets its price.
+         */
+        PriceRule: {
+            /**
+             * @description Fields of the request that the rule applies to, each with a value, a list of values or a range. Absent if the rule applies to every request.
+             * @example {
+             *       "resolution": "1080p",
+             *       "audio": true
+             *     }
+             */
+            when?: {
+                [key: string]: unknown;
+            };
+            per?: components["schemas"]["PriceFigures"];
+            /** @description Least cost of a request in quota, before the ratio of the group. */
+            minimum?: number;
+        };
+        /**
          * TaskCallback
          * @description The delivery of a callback. Present if the event is `callback`.
          */
@@ -7582,13 +7629,15 @@ export interface components {
             unit: string;
             /** @description Usage, in this unit. */
             units: number;
-            /** @description Quota per unit, before the ratio of the group. */
-            unit_price: number;
+            /** @description Quota per unit, before the ratio of the group. Null if a price rule applied. */
+            unit_price: number | null;
+            /** @description The price rule and the figures that it applied to. Null if every unit had the same price. */
+            price_rule: components["schemas"]["AppliedPriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
             /**
              * Format: int64
-             * @description Units times unit price times group ratio, rounded up.
+             * @description Units times unit price times group ratio, or the cost by the price rule, rounded up.
              */
             calculated: number;
             /**
@@ -7624,8 +7673,10 @@ export interface components {
          * @description A task with its timeline, its request, its response and its charge.
          */
         MyTaskDetails: components["schemas"]["MyTask"] & {
-            /** @description Quota per unit when the task was created, before the ratio of the group. */
-            unit_price: number;
+            /** @description Quota per unit when the task was created, before the ratio of the group. Null if a price rule applies. */
+            unit_price: number | null;
+            /** @description The price rule of the task. Null if every unit has the same price. */
+            price_rule: components["schemas"]["PriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
             /** @description Time at which the files of the task expire. Null before the end. */
@@ -7794,15 +7845,17 @@ export interface components {
              */
             unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
             /**
-             * @description Price of one unit in quota, before the ratio of the group.
+             * @description Price of one unit in quota, before the ratio of the group. Null if the price depends on the request, as `price_rules` shows.
              * @example 2
              */
-            unit_price: number;
+            unit_price: number | null;
+            /** @description Price rules of the model, before the ratio of the group. Absent if every unit has the same price. */
+            price_rules?: components["schemas"]["PriceRule"][];
             /**
-             * @description Price of one unit in quota for the caller: `unit_price` times the ratio of the group.
+             * @description Price of one unit in quota for the caller: `unit_price` times the ratio of the group. Null if the price depends on the request.
              * @example 1
              */
-            price: number;
+            price: number | null;
         };
         /**
          * MyPriceListReply
@@ -7879,8 +7932,8 @@ export interface components {
              * @description Number of output tokens of a model that is metered in tokens.
              */
             completion_tokens: number;
-            /** @description Quota per unit, before the ratio of the group. */
-            unit_price: number;
+            /** @description Quota per unit, before the ratio of the group. Null if a price rule applied. */
+            unit_price: number | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
             /**
@@ -8704,10 +8757,12 @@ export interface components {
              */
             unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
             /**
-             * @description Price of one unit in quota, before the ratio of the group.
+             * @description Price of one unit in quota, before the ratio of the group. Null if the price depends on the request, as `price_rules` shows.
              * @example 2
              */
-            unit_price: number;
+            unit_price: number | null;
+            /** @description Price rules of the model, before the ratio of the group. Absent if every unit has the same price. */
+            price_rules?: components["schemas"]["PriceRule"][];
             /**
              * @description Factor of all prices for the group of the caller's key.
              * @example 1
@@ -10008,8 +10063,10 @@ export interface components {
             task_id: string | null;
             /** @description The provider's id of the task or request. Null if unknown. Clients never see it. */
             upstream_id: string | null;
-            /** @description Quota per unit, before the ratio of the group. */
-            unit_price: number;
+            /** @description Quota per unit, before the ratio of the group. Null if a price rule applied. */
+            unit_price: number | null;
+            /** @description The price rule and the figures that it applied to, as JSON in the form of AppliedPriceRule. Null if every unit had the same price. */
+            price_rule: string | null;
             /** @description Price multiplier of the key's group. */
             group_ratio: number;
             /** @description Group that supplied the ratio. */
@@ -10065,7 +10122,7 @@ export interface components {
             unlimited: boolean;
             /**
              * Format: int64
-             * @description Units times unit price times group ratio, rounded up, in quota units.
+             * @description Units times unit price times group ratio, or the cost by the price rule, rounded up, in quota units.
              */
             calculated: number;
             /** @description The refund. Null without a refund. */

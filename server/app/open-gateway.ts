@@ -201,7 +201,7 @@ async function startParts(
       drivers,
       channels,
       quota: callQuota,
-      priceTerms: (modelId, group) => prices.terms(modelId, group),
+      priceTerms: (modelId, group, fields) => prices.terms(modelId, group, fields),
       onChange: ({ callbackUrl }) => {
         if (callbackUrl !== null) callbacks.wake();
       },

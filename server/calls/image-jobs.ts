@@ -30,6 +30,7 @@ export function startImageJob(
     format: 'image',
     facts: { ...facts },
     expectedUnits: 1,
+    priceFields: { action: facts.action },
     ...(notifyHook !== undefined && { callbackUrl: notifyHook }),
   });
 }

@@ -6,6 +6,7 @@ import { SentUrls } from '../media/sent-urls.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-redactor.ts';
 import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
+import type { PriceFields } from '../settings/price-rules.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
@@ -24,6 +25,10 @@ export interface TaskPlan {
   facts: Readonly<Record<string, unknown>>;
   /** Units to reserve, in the model's unit. */
   expectedUnits: number;
+  /** Upper bound of the completion tokens of a video. Default: 0. */
+  maxOutputTokens?: number;
+  /** The fields that the price depends on. Default: none. */
+  priceFields?: PriceFields;
   /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;

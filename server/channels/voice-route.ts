@@ -1,4 +1,4 @@
-import { type CatalogueModel, models } from '../../generated/catalogue.ts';
+import { type CatalogueModel, models, type VoiceKind } from '../../generated/catalogue.ts';
 import { type Caller, viewerOf } from '../keys/caller.ts';
 import { channelUnavailable, type Failure, invalid, notServed } from '../lib/failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
@@ -84,6 +84,26 @@ export async function channelsForVoices(
     if (owners.length > 0) return owners;
     throw channelUnavailable('The channel of this voice is not available.');
   }
+}
+
+/** Returns the kind of a voice that `channelsForVoices` has accepted. Undefined: unknown, since only a provider knows it. */
+export async function voiceKind(
+  { store, channels }: VoiceLookup,
+  caller: Caller,
+  model: CatalogueModel,
+  voice: string,
+): Promise<VoiceKind | undefined> {
+  if (model.voices === 'cloned' || model.voices === 'designed') return model.voices;
+  if (systemVoices(model).some(({ id }) => id === voice)) return 'system';
+  const one = { field: 'voice', voice, named: true };
+  const record = (await recordsOf(store, [one], caller)).get(trimmedId(one));
+  if (record === undefined) return isCustom(voice, channels) ? undefined : 'system';
+  const isDesigned = record.service === 'alpha-voice-design' || factsIn(record).voice_prompt !== undefined;
+  return isDesigned ? 'designed' : 'cloned';
+}
+
+function factsIn({ facts }: FoundVoice): { voice_prompt?: unknown } {
+  return JSON.parse(facts) as { voice_prompt?: unknown };
 }
 
 /**

@@ -7,6 +7,8 @@ export type EmbeddingInput = string | readonly string[] | readonly number[] | re
 export interface TokenEstimate {
   /** Maximum input and output tokens, which are reserved. */
   most: number;
+  /** Maximum output tokens among them. */
+  mostOutput: number;
   /** Charged if the provider reports no usage. */
   likely: Usage;
 }
@@ -27,7 +29,7 @@ export function embeddingTokens(input: EmbeddingInput): TokenEstimate {
     most += maxMarkTokens + (typeof text === 'string' ? Buffer.byteLength(text) : text.length);
     inputTokens += typeof text === 'string' ? estimateTextTokens(text) : text.length;
   }
-  return { most, likely: { units: inputTokens, inputTokens, outputTokens: 0 } };
+  return { most, mostOutput: 0, likely: { units: inputTokens, inputTokens, outputTokens: 0 } };
 }
 
 /** Maximum tokens of an image, of a document by URL, and of the input that a provider's tools add. */
@@ -58,7 +60,7 @@ export function messageTokens({ messages, system, tools = [] }: Prompt, maxToken
     (reads ? maxToolTokens : 0) +
     maxTokens;
   const inputTokens = Math.ceil(size.bytes / 4) + size.images * likelyImageTokens;
-  return { most, likely: { units: inputTokens, inputTokens, outputTokens: 0 } };
+  return { most, mostOutput: maxTokens, likely: { units: inputTokens, inputTokens, outputTokens: 0 } };
 }
 
 interface PromptSize {

@@ -4,12 +4,18 @@ import { maxSpeechSeconds, type Pace } from './speech-time.ts';
 export interface Usage {
   units: number;
   inputTokens: number;
+  /** For a video, its completion tokens. */
   outputTokens: number;
+  /** Input tokens that were read from the prompt cache. Absent: none, or unknown. */
+  cachedTokens?: number;
+  /** Input tokens that were written to the prompt cache. Absent: none, or unknown. */
+  cacheWriteTokens?: number;
 }
 
 /** Adds two usages. With `sign` -1, subtracts the second one. */
 export function sumUsage(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1 = 1): Usage {
-  const sum = (name: keyof Usage) => (left?.[name] ?? 0) + sign * (right?.[name] ?? 0);
+  const sum = (name: 'units' | 'inputTokens' | 'outputTokens') =>
+    (left?.[name] ?? 0) + sign * (right?.[name] ?? 0);
   return { units: sum('units'), inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
 }
 
@@ -125,6 +131,15 @@ export function maxSpeechTokens(text: string, pace?: Pace): number {
 
 export interface SpeechTextOptions extends CountOptions {
   pace?: Pace;
+}
+
+/** Upper bound of the output tokens of speaking a text. Undefined for a model that is not metered in tokens. */
+export function maxSpeechOutput(
+  unit: Unit,
+  text: string,
+  { pace }: SpeechTextOptions = {},
+): number | undefined {
+  return unit === 'tokens' ? audioTokens(maxSpeechSeconds(text, pace)) : undefined;
 }
 
 /** Upper bound of the units of speaking a text. Every route reserves it. */

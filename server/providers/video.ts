@@ -1,6 +1,8 @@
 import type { components } from '../../generated/http.ts';
 import { invalid } from '../lib/failure.ts';
 import { conflict } from '../models/media-rules.ts';
+import type { PriceFields } from '../settings/price-rules.ts';
+import type { TaskUsage } from '../tasks/driver.ts';
 
 /** Stored result of a video task, the same for every protocol, so that each format can render each model. Has no upstream id. */
 export interface VideoResult {
@@ -30,11 +32,41 @@ export interface TranslatedVideo {
   facts: VideoFacts & Readonly<Record<string, unknown>>;
   /** Maximum seconds of video, which are reserved. */
   expectedUnits: number;
+  /** Upper bound of the completion tokens. */
+  maxOutputTokens: number;
+  /** The fields that the price depends on. */
+  priceFields: PriceFields;
   /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
   /** The client's field for each item of the body's `content`. */
   fields?: readonly string[];
+}
+
+/** Most pixels of a frame by resolution, over all aspect ratios. */
+const maxPixels: Readonly<Record<string, number>> = {
+  '480p': 450_000,
+  '720p': 960_000,
+  '1080p': 2_130_000,
+  '4k': 8_600_000,
+};
+const pixelsPerToken = 1024;
+
+/** Returns the upper bound of the completion tokens of a video: one for each 1,024 pixels of its frames. */
+export function maxVideoTokens(resolution: string, seconds: number, framesPerSecond: number): number {
+  const pixels = maxPixels[resolution.toLowerCase()] ?? Math.max(...Object.values(maxPixels));
+  return Math.ceil((pixels * framesPerSecond * seconds) / pixelsPerToken);
+}
+
+/** Returns the usage that a provider reports for a video. Without any, the upper bounds are charged. */
+export function videoUsage(
+  units: number | undefined,
+  outputTokens: number | undefined,
+): { usage?: TaskUsage } {
+  if (units === undefined && outputTokens === undefined) return {};
+  return {
+    usage: { ...(units !== undefined && { units }), ...(outputTokens !== undefined && { outputTokens }) },
+  };
 }
 
 /** Values of equivalent fields by field name. */

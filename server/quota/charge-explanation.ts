@@ -1,16 +1,26 @@
+import { price } from '../models/usage.ts';
+import type { AppliedRule, FigureName } from '../settings/price-rules.ts';
 import type { Charge } from '../store/queries/charges.ts';
-import { costOf } from './prices.ts';
+import { ruleCost } from './price-rules.ts';
 
-/** Returns units times unit price times group ratio, rounded up. */
-export function calculatedCost({ units, unit_price, group_ratio }: Charge): number {
-  return costOf(units, { unitPrice: unit_price, groupRatio: group_ratio });
+/** Returns the cost by the price of the entry: of its units, or of the figures that a price rule applied to. */
+export function calculatedCost(charge: Charge): number {
+  const { units, unit_price, group_ratio } = charge;
+  const rule = appliedRuleOf(charge);
+  if (rule === null) return price(units, unit_price ?? 0, group_ratio);
+  return units === 0 ? 0 : ruleCost(rule, rule.figures, group_ratio);
+}
+
+/** Returns the price rule of an entry with the figures that it applied to. Null: every unit had the same price. */
+export function appliedRuleOf({ price_rule }: Pick<Charge, 'price_rule'>): AppliedRule | null {
+  return price_rule === null ? null : (JSON.parse(price_rule) as AppliedRule);
 }
 
 /** Explains a charge as arithmetic, one step a line. Only operators see the reason of a refund. */
 export function explainCharge(charge: Charge, { forOperator }: { forOperator: boolean }): string[] {
   const { reserved, unlimited, debt, refund, quota } = charge;
   const of = unlimited === 1 ? ' by a key without a limit' : '';
-  const lines = [calculation(charge), `reserved ${reserved}${of}`, `charged ${quota}${reasonOf(charge)}`];
+  const lines = [...calculation(charge), `reserved ${reserved}${of}`, `charged ${quota}${reasonOf(charge)}`];
   if (debt > 0) lines.push(`debt ${debt}: the key could not pay more`);
   if (refund !== null)
     lines.push(
@@ -20,13 +30,37 @@ export function explainCharge(charge: Charge, { forOperator }: { forOperator: bo
   return lines;
 }
 
-function calculation(charge: Charge): string {
+function calculation(charge: Charge): string[] {
   const { units, unit, unit_price, group_ratio } = charge;
   const cost = calculatedCost(charge);
+  const rule = appliedRuleOf(charge);
+  if (rule !== null) return ruleCalculation(rule, group_ratio, cost);
   // The noise of floating point begins behind the 15th digit.
-  const product = Number((units * unit_price * group_ratio).toPrecision(15));
+  const product = Number((units * (unit_price ?? 0) * group_ratio).toPrecision(15));
   const rounded = product === cost ? '' : `, rounded up to ${cost}`;
-  return `${units} ${unit} x ${unit_price} x ${group_ratio} = ${product}${rounded}`;
+  return [`${units} ${unit} x ${unit_price} x ${group_ratio} = ${product}${rounded}`];
+}
+
+/** Returns the calculation of a cost under a price rule: the rule, a line for each figure, and the total. */
+export function ruleCalculation(
+  { number, when, per = {}, minimum, figures }: AppliedRule,
+  ratio: number,
+  cost: number,
+): string[] {
+  const conditions = Object.entries(when ?? {}).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  const names = Object.keys(per) as FigureName[];
+  const amounts = names.map((name) => {
+    const [figure, each] = [figures[name] ?? 0, per[name] ?? 0];
+    return { text: `${figure} ${name} x ${each}`, amount: Number((figure * each).toPrecision(15)) };
+  });
+  const sum = Number(amounts.reduce((total, { amount }) => total + amount, 0).toPrecision(15));
+  const isMinimum = minimum !== undefined && sum < minimum && cost > 0;
+  return [
+    `price rule ${number}${conditions.length === 0 ? '' : `: ${conditions.join(', ')}`}`,
+    ...amounts.map(({ text, amount }) => `${text} = ${amount}`),
+    ...(isMinimum ? [`minimum ${minimum}`] : []),
+    `${isMinimum ? minimum : sum} x ${ratio} = ${cost}, rounded up`,
+  ];
 }
 
 /** Returns why the charge is not what was calculated. */

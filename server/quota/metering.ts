@@ -3,13 +3,15 @@ import type { Caller } from '../keys/caller.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import type { Timers } from '../lib/timers.ts';
 import { isPlausible, type Usage } from '../models/usage.ts';
+import type { ChosenRule, PriceFields } from '../settings/price-rules.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
 import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
-import { costOf, type Prices, type PriceTerms } from './prices.ts';
+import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from './price-rules.ts';
+import { costOf, type ExpectedUsage, highestCost, type Prices, type PriceTerms } from './prices.ts';
 
 export type { Usage } from '../models/usage.ts';
 
@@ -34,6 +36,10 @@ export interface MeteredCall {
   model: { id: string; unit: Unit };
   /** Upper bound of the units that the call uses. The gateway reserves quota for them. */
   expectedUnits: number;
+  /** Upper bound of the output tokens among the expected units. Default: all may be output. */
+  maxOutputTokens?: number;
+  /** Returns the fields that the price depends on. Called only if the model has price rules. */
+  priceFields?: () => PriceFields;
   /** Usage to charge for an answer without a report. Default: the upper bound. */
   likely?: Usage;
   /** By the monotonic clock. */
@@ -74,8 +80,8 @@ export class Metering {
   /** @throws Failure 403 when the quota of the key or of its wallet does not cover the expected units, 401 when the key was revoked */
   static async open(parts: MeteringParts, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const terms = parts.prices.terms(model.id, caller.group);
-    const amount = costOf(call.expectedUnits, terms);
+    const terms = parts.prices.terms(model.id, caller.group, call.priceFields);
+    const amount = highestCost(expectedBy(call, call.expectedUnits), terms);
     const outcome = await parts.callQuota.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
@@ -101,7 +107,7 @@ export class Metering {
     if (this.#closed) return false;
     const { requestId } = this.#call;
     const from = this.#reserved;
-    const to = Math.max(from, costOf(units, this.#terms));
+    const to = Math.max(from, highestCost(expectedBy(this.#call, units), this.#terms));
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
       const outcome = await this.#parts.callQuota.extend({ requestId, tokenId, unlimited, from, to });
@@ -116,9 +122,10 @@ export class Metering {
 
   /** Usage to charge for an answer that was delivered without a usage report. */
   get expected(): Usage {
-    const { likely } = this.#call;
+    const { likely, expectedUnits } = this.#call;
     if (likely !== undefined) return likely;
-    return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
+    if (this.#terms.rule !== null) return this.#boundsOf(expectedUnits);
+    return { units: expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 
   /**
@@ -130,7 +137,7 @@ export class Metering {
     const { requestId } = this.#call;
     this.#closed = true;
     const usage = this.#chargeable(reported, bound, outcome.channel);
-    const charged = costOf(usage.units, this.#terms);
+    const charged = costOf(usage, this.#terms);
     const log = this.#log(usage, outcome);
     const { callQuota, logger } = this.#parts;
     try {
@@ -155,7 +162,9 @@ export class Metering {
 
   /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
   #chargeable(reported: Usage, bound: number, channel: string): Usage {
-    if (isPlausible(reported.units, bound) && this.#hasPrice(reported.units)) return reported;
+    const { rule } = this.#terms;
+    if (rule !== null) return this.#chargeableUnder(rule, reported, this.#boundsOf(bound), channel);
+    if (isPlausible(reported.units, bound) && this.#hasPrice(reported)) return reported;
     const figures = { reported: reported.units, bound };
     this.#parts.logger.warn(
       { request_id: this.#call.requestId, channel, ...figures },
@@ -169,10 +178,25 @@ export class Metering {
     };
   }
 
-  /** Whether the price of the units is below 2^53. */
-  #hasPrice(units: number): boolean {
+  #chargeableUnder(rule: ChosenRule, reported: Usage, bounds: UsageBounds, channel: string): Usage {
+    const { usage, replaced } = usageUnderRule(rule, reported, bounds);
+    const hasPrice = this.#hasPrice(usage);
+    if (replaced.length > 0 || !hasPrice)
+      this.#parts.logger.warn(
+        { request_id: this.#call.requestId, channel, reported, bound: bounds, replaced },
+        'the reported usage is not plausible for the request; charging the upper bound',
+      );
+    return hasPrice ? usage : bounds;
+  }
+
+  #boundsOf(units: number): UsageBounds {
+    return usageBounds(this.#call.model.unit, units, this.#call.maxOutputTokens);
+  }
+
+  /** Whether the price of the usage is below 2^53. */
+  #hasPrice(usage: Usage): boolean {
     try {
-      costOf(units, this.#terms);
+      costOf(usage, this.#terms);
       return true;
     } catch (error) {
       if (error instanceof RangeError) return false;
@@ -181,6 +205,8 @@ export class Metering {
   }
 
   #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {
+    const { rule, ...price } = this.#terms;
+    const appliedRule = rule && { ...rule, figures: usageFigures(rule, usage) };
     const isFailed = status >= 400 || errorCode !== undefined;
     return {
       operation: this.#call.operation,
@@ -191,7 +217,11 @@ export class Metering {
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
       durationMs: this.#parts.timers.monotonic() - this.#call.startedAt,
-      evidence: { ...this.#terms, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
+      evidence: { ...price, appliedRule, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
     };
   }
+}
+
+function expectedBy({ model, maxOutputTokens }: MeteredCall, units: number): ExpectedUsage {
+  return { unit: model.unit, units, maxOutputTokens };
 }

@@ -3,15 +3,15 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
+import { type FigureName, type PriceRule, ruleProblems } from './price-rules.ts';
+import { missingFigures, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
 import { isSandboxChannel } from './sandbox-names.ts';
 import { type Environment, readSecret } from './secret-variables.ts';
 import schema from './settings.schema.json' with { type: 'json' };
 import { SettingsError } from './settings-error.ts';
 
+export type { ChannelProtocol } from './channel-protocol.ts';
 export type { ConfigurationFile };
-
-/** The protocol of an upstream account. */
-export type ChannelProtocol = NonNullable<ConfigurationFile['channels']>[number]['protocol'];
 
 let compiled: ValidateFunction<ConfigurationFile> | undefined;
 
@@ -128,7 +128,45 @@ function contradictions(file: ConfigurationFile): Problem[] {
     }
     return problems;
   });
-  return [...proxies, ...channels];
+  return [...proxies, ...channels, ...priceProblems(file)];
+}
+
+/** Finds mistakes in price rules, and prices of figures that a usage of the model does not have. */
+function priceProblems({ prices = {}, channels = [], sandbox = false }: ConfigurationFile): Problem[] {
+  const lists = Object.entries(prices).flatMap(([pattern, price]) =>
+    typeof price === 'number' ? [] : [{ pattern, rules: price }],
+  );
+  if (lists.length === 0) return [];
+  const accounts = channels.map(({ protocol, models }) => ({
+    protocol,
+    models: models.map((model) => (typeof model === 'string' ? { id: model } : model)),
+  }));
+  const byPrice = modelsByPrice(prices, servedModels({ sandbox: sandbox !== false, channels: accounts }));
+  return lists.flatMap(({ pattern, rules }) => {
+    const place = ['prices', pattern];
+    const priced = byPrice.get(pattern) ?? [];
+    return [
+      ...ruleProblems(rules).map(({ at, message }) => problemAt([...place, ...at], message)),
+      ...rules.flatMap((rule, index) => figureProblems(rule, priced, [...place, index])),
+    ];
+  });
+}
+
+function figureProblems(
+  rule: PriceRule,
+  priced: readonly PricedModel[],
+  place: readonly (string | number)[],
+): Problem[] {
+  const found = new Map<FigureName, PricedModel>();
+  for (const model of priced)
+    for (const figure of missingFigures(rule, model)) if (!found.has(figure)) found.set(figure, model);
+  return [...found].map(([figure, { id, unit }]) =>
+    problemAt([...place, 'per', figure], `the usage of ${id} has no such figure; it is metered in ${unit}.`),
+  );
+}
+
+function problemAt(at: (string | number)[], message: string): Problem {
+  return { at, message: `${at.join('.')}: ${message}` };
 }
 
 /** Reads the keys in `key_file` into `key`. */

@@ -1,13 +1,14 @@
 import type { ChannelProtocol } from './configuration.ts';
 import { matcher } from './model-patterns.ts';
+import type { ModelPrice } from './price-rules.ts';
 import { catalogueModels, sandboxModels } from './served-models.ts';
 
 /** The part of the settings that decides which models have a price. */
 export interface PriceSettings {
   /** Whether the embedded sandbox runs. */
   sandbox: boolean;
-  /** Quota per unit by model id or pattern, as configured. */
-  prices: Readonly<Record<string, number>>;
+  /** Prices by model id or pattern, as configured. */
+  prices: Readonly<Record<string, ModelPrice>>;
   channels: readonly { protocol: ChannelProtocol; models: readonly { id: string }[] }[];
 }
 
@@ -15,7 +16,7 @@ export interface PriceSettings {
 const sandboxPrice = 1;
 
 /**
- * Returns the quota per unit by model id or pattern: the configured prices, and the sandbox's price for models that only the
+ * Returns the prices by model id or pattern: the configured ones, and the sandbox's price for models that only the
  * sandbox serves. A model that matches none of them has no price and is not served.
  */
 export function effectivePrices({ sandbox, prices, channels }: PriceSettings): PriceSettings['prices'] {

@@ -41,3 +41,12 @@ export function patternsOverlap(left: string, right: string): boolean {
 function ends(pattern: string): [start: string, end: string] {
   return [pattern.slice(0, pattern.indexOf('*')), pattern.slice(pattern.lastIndexOf('*') + 1)];
 }
+
+/** Returns a function that finds the pattern for an id: exact ids win over patterns, longer patterns over shorter ones. */
+export function patternFinder(patterns: readonly string[]): (id: string) => string | undefined {
+  const rank = (pattern: string) => (pattern.includes('*') ? pattern.length : Number.POSITIVE_INFINITY);
+  const ranked = patterns
+    .toSorted((left, right) => (rank(left) < rank(right) ? 1 : -1))
+    .map((pattern) => ({ pattern, matches: matcher([pattern]) }));
+  return (id) => ranked.find(({ matches }) => matches(id))?.pattern;
+}

@@ -1,5 +1,5 @@
 import { models, type Protocol } from '../../generated/catalogue.ts';
-import type { ChannelProtocol } from './configuration.ts';
+import type { ChannelProtocol } from './channel-protocol.ts';
 import { matcher } from './model-patterns.ts';
 
 /** The protocols of catalog models that a channel of each protocol serves. */
@@ -55,7 +55,7 @@ export function namedModels({
   prices,
 }: {
   channels: readonly { models: readonly { id: string }[] }[];
-  prices: Readonly<Record<string, number>>;
+  prices: Readonly<Record<string, unknown>>;
 }): string[] {
   const ids = [
     ...Object.keys(prices),

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { type ChannelProtocol, type ConfigurationFile, parseConfiguration } from './configuration.ts';
 import { type PostgresLimits, serverUrls, standardLimits } from './database.ts';
+import type { ModelPrice } from './price-rules.ts';
 import { configurationRevision } from './revision.ts';
 import { type Environment, readSecret, secretVariables } from './secret-variables.ts';
 import { SettingsError } from './settings-error.ts';
@@ -86,8 +87,8 @@ export interface Settings {
   /** Approximate length of its songs. Undefined: its own default. */
   sandboxSongSeconds: number | undefined;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
-  /** Quota per unit by model id or pattern, as configured; see `effectivePrices`. */
-  prices: Readonly<Record<string, number>>;
+  /** Prices by model id or pattern, as configured; see `effectivePrices`. */
+  prices: Readonly<Record<string, ModelPrice>>;
   channels: readonly ChannelSettings[];
   callbacks: { allowPrivate: boolean; secret: string | undefined };
   limits: {

@@ -1,6 +1,8 @@
 import type { ChannelProtocol } from './configuration.ts';
 import { effectivePrices, type PriceSettings } from './effective-prices.ts';
 import { patternsOverlap } from './model-patterns.ts';
+import { type PriceFields, type PriceRule, unreachableRules } from './price-rules.ts';
+import { missingFields, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
 import { catalogueModels, sandboxModels, servesBeyondCatalogue } from './served-models.ts';
 
 interface Configured extends PriceSettings {
@@ -49,6 +51,7 @@ export function configurationWarnings(configured: Configured): Warning[] {
   return [
     ...groupWarnings(configured, served),
     ...priceWarnings(configured, served),
+    ...ruleWarnings(configured),
     ...channelWarnings(configured, ofChannels),
   ];
 }
@@ -77,6 +80,34 @@ function priceWarnings({ prices }: Configured, served: readonly Entry[]): Warnin
       const at = ['prices', pattern];
       return { at, message: `${at.join('.')}: no channel serves such a model.` };
     });
+}
+
+/** Finds price rules that never apply. */
+function ruleWarnings({ prices, sandbox, channels }: Configured): Warning[] {
+  const byPrice = modelsByPrice(prices, servedModels({ sandbox, channels }));
+  return Object.entries(prices).flatMap(([pattern, price]) => {
+    if (typeof price === 'number') return [];
+    const warn = (index: number, problem: string): Warning => {
+      const at = ['prices', pattern, index];
+      return { at, message: `${at.join('.')}: this rule never applies, because ${problem}.` };
+    };
+    const priced = byPrice.get(pattern) ?? [];
+    return [
+      ...unreachableRules(price).map(({ index, by }) =>
+        warn(index, `rule ${by + 1} applies to the same requests`),
+      ),
+      ...price.flatMap((rule, index) => {
+        const [missing] = priced.length === 0 ? [] : fieldsWithoutModel(rule, priced);
+        return missing === undefined ? [] : [warn(index, `no request for such a model has ${missing}`)];
+      }),
+    ];
+  });
+}
+
+/** Returns the fields of the conditions that no request for any of the models has. */
+function fieldsWithoutModel(rule: PriceRule, priced: readonly PricedModel[]): (keyof PriceFields)[] {
+  const missing = priced.map((model) => missingFields(rule, model));
+  return (missing[0] ?? []).filter((field) => missing.every((fields) => fields.includes(field)));
 }
 
 function channelWarnings(configured: Configured, entries: readonly ChannelEntry[]): Warning[] {

@@ -307,8 +307,8 @@ interface SweptTotalsTable {
 
 /** The columns that explain the price of a call or task. */
 interface PriceColumns {
-  /** Quota per unit when it was created, before the group's ratio. */
-  unit_price: number;
+  /** Quota per unit when it was created, before the group's ratio. null: a price rule applied. */
+  unit_price: number | null;
   group_ratio: number;
   /** The group whose ratio applied. */
   group_name: string;
@@ -343,6 +343,8 @@ export interface RequestLogTable extends PriceColumns {
   unlimited: 0 | 1;
   /** 1: the wallet of the user paid, and has the debt. */
   wallet: Generated<0 | 1>;
+  /** JSON object of the price rule and the figures that it priced (`AppliedRule`); null: `unit_price` applied. */
+  price_rule: string | null;
   /** Public id of the task; null for calls. */
   task_id: string | null;
   /** The provider's own id of the task or request; null: it reported none. Only operators see it. */
@@ -515,6 +517,8 @@ export interface NewTaskColumns extends PriceColumns {
   service_tier: string | null;
   /** Reserved units. */
   expected_units: number;
+  /** JSON object of the price rule and of the facts that price the usage (`TaskPricing`); null: `unit_price` alone. */
+  pricing: string | null;
   callback_url: string | null;
   /** Idempotency key of the request. */
   idempotency_key: string | null;

@@ -98,9 +98,10 @@ export type Snapshot =
     };
 
 export interface TaskUsage {
-  /** In the model's unit. */
-  units: number;
+  /** In the model's unit. Absent: not reported, so the reserved units are charged. */
+  units?: number;
   inputTokens?: number;
+  /** For a video, its completion tokens. */
   outputTokens?: number;
 }
 

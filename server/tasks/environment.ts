@@ -2,6 +2,7 @@ import type { Channel } from '../channels/channel.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import type { QuotaSource } from '../quota/ledger.ts';
 import type { PriceTerms } from '../quota/prices.ts';
+import type { PriceFields } from '../settings/price-rules.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -15,8 +16,8 @@ export interface TaskOptions {
   channels: TaskChannels;
   /** Default: no quota is leased. */
   quota?: QuotaSource;
-  /** Returns the current price of a model for a group. */
-  priceTerms: (modelId: string, group: string) => PriceTerms;
+  /** Returns the current price of a request for a model. */
+  priceTerms: (modelId: string, group: string, fields: () => PriceFields) => PriceTerms;
   logger: Logger;
   /** Called after a state change is on disk. */
   onChange?: (task: ChangedTask) => void;

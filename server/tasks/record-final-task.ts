@@ -1,4 +1,5 @@
-import { costOf } from '../quota/prices.ts';
+import type { Unit } from '../../generated/catalogue.ts';
+import { highestCost } from '../quota/prices.ts';
 import type { Settlement } from '../store/commands/ledger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
@@ -6,10 +7,14 @@ import { recordSettlement } from '../telemetry/quota-metrics.ts';
 
 /** Returns the quota reserved for a task at its creation. */
 export function reservedQuotaOf({
-  expectedUnits,
-  ...price
-}: Pick<TaskRecord, 'expectedUnits' | 'unitPrice' | 'groupRatio'>): number {
-  return costOf(expectedUnits, price);
+  unit,
+  expectedUnits: units,
+  pricing,
+  unitPrice,
+  groupRatio,
+}: Pick<TaskRecord, 'unit' | 'expectedUnits' | 'pricing' | 'unitPrice' | 'groupRatio'>): number {
+  const expected = { unit: unit as Unit, units, maxOutputTokens: pricing?.maxOutputTokens };
+  return highestCost(expected, { unitPrice, rule: pricing?.rule ?? null, groupRatio });
 }
 
 /** Records the metrics of a final task. `settlement` is undefined if its reservation was closed before. */

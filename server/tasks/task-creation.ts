@@ -4,7 +4,8 @@ import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
 import { jsonChunks } from '../outbound/json-body.ts';
 import type { LeaseDraw } from '../quota/ledger.ts';
-import { costOf } from '../quota/prices.ts';
+import { highestCost } from '../quota/prices.ts';
+import type { PriceFields } from '../settings/price-rules.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { LeasedTask, LeasedTaskResult, NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -39,6 +40,10 @@ export interface TaskCreation {
   serviceTier?: string;
   /** Upper bound of the units that it uses. They are reserved. */
   expectedUnits: number;
+  /** Upper bound of the completion tokens of a video. Default: 0. */
+  maxOutputTokens?: number;
+  /** The fields that the price of the request depends on. */
+  priceFields?: PriceFields;
   /** Milliseconds after which an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
@@ -79,7 +84,9 @@ export async function newTask(
   const retryCount = idempotencyKey === null ? (creation.retryCount ?? null) : null;
   const isRepeatable = idempotencyKey !== null || retryCount !== null;
   const fingerprint = isRepeatable ? await fingerprintOf(creation, facts) : null;
-  const terms = priceTerms(model.id, caller.group);
+  const { rule, ...terms } = priceTerms(model.id, caller.group, () => creation.priceFields ?? {});
+  const { expectedUnits, maxOutputTokens = 0 } = creation;
+  const pricing = rule === null ? null : { rule, maxOutputTokens };
   const dueNow = timers.monotonic();
   return {
     // 128 random bits cannot be guessed.
@@ -95,9 +102,10 @@ export async function newTask(
     channel: channel.name,
     facts: sentUrls.length === 0 ? facts : JSON.stringify({ ...creation.facts, sent_addresses: sentUrls }),
     serviceTier: creation.serviceTier ?? null,
-    expectedUnits: creation.expectedUnits,
+    expectedUnits,
+    pricing: pricing && JSON.stringify(pricing),
     ...terms,
-    amount: costOf(creation.expectedUnits, terms),
+    amount: highestCost({ unit: model.unit, units: expectedUnits, maxOutputTokens }, { ...terms, rule }),
     callbackUrl: creation.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,

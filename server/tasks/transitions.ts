@@ -1,10 +1,11 @@
 import type { Failure, TaskError } from '../lib/failure.ts';
-import { isPlausible } from '../models/usage.ts';
+import { isPlausible, type Unit, type Usage } from '../models/usage.ts';
+import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from '../quota/price-rules.ts';
 import { costOf } from '../quota/prices.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskPoll } from '../store/commands/task-polls.ts';
-import type { TaskEnd } from '../store/commands/tasks.ts';
+import type { TaskCharge, TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist, type Store } from '../store/store.ts';
@@ -137,14 +138,36 @@ export class TaskTransitions {
    * reservation, which is the upper bound, for an implausible report.
    */
   complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
-    const used = usage === undefined ? { units: task.expectedUnits } : this.#chargeable(task, usage);
     const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null };
-    return this.#finish(task, { ...end, charge: chargeFor(task, used) }, resultMs);
+    return this.#finish(task, { ...end, charge: this.#charge(task, usage) }, resultMs);
   }
 
-  #chargeable(task: TaskRecord, usage: TaskUsage): TaskUsage {
+  #charge(task: TaskRecord, usage: TaskUsage = {}): TaskCharge {
+    const { rule, bounds } = priceOf(task);
+    if (rule === null) return chargeFor(task, this.#chargeable(task, usage));
+    const { id, requestId, channel } = task;
+    const { usage: chargeable, replaced } = usageUnderRule(rule, usage, bounds);
+    if (replaced.length > 0)
+      this.#env.logger.warn(
+        { task: id, request_id: requestId, channel, reported: usage, bound: bounds, replaced },
+        'the reported usage is not plausible for the task; charging the upper bound',
+      );
+    try {
+      return chargeFor(task, chargeable);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#env.logger.error(
+        { task: id, usage },
+        'the reported usage has no price; charging the upper bound',
+      );
+      return chargeFor(task, bounds);
+    }
+  }
+
+  #chargeable(task: TaskRecord, { units = task.expectedUnits, ...tokens }: TaskUsage): ReportedUnits {
     const { id, requestId, channel, expectedUnits } = task;
-    if (!isChargeable(usage, task.unitPrice * task.groupRatio)) {
+    const usage = { units, ...tokens };
+    if (!isChargeable(usage, (task.unitPrice ?? 0) * task.groupRatio)) {
       const message = 'a driver reported an invalid usage; charging the reservation';
       this.#env.logger.error({ task: id, usage }, message);
       return { units: expectedUnits };
@@ -192,7 +215,8 @@ export class TaskTransitions {
    */
   endManually(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
     if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
-    const charge = chargeFor(task, end);
+    const { rule, bounds } = priceOf(task);
+    const charge = chargeFor(task, { ...(rule !== null && shareOf(bounds, end.units)), units: end.units });
     return this.#finish(task, { attempt: null, result: jsonOrNull(end.result), error: null, charge, change });
   }
 
@@ -256,9 +280,30 @@ function jsonOrNull(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
+/** A usage with its units. */
+type ReportedUnits = TaskUsage & Pick<Usage, 'units'>;
+
+/** Returns the price of a task since its creation, and the upper bounds of its usage. */
+function priceOf({ unit, expectedUnits, pricing, unitPrice, groupRatio }: TaskRecord) {
+  const bounds = usageBounds(unit as Unit, expectedUnits, pricing?.maxOutputTokens);
+  return { unitPrice, rule: pricing?.rule ?? null, groupRatio, bounds };
+}
+
 /** Returns the charge for a usage at the price of the task's creation. */
-function chargeFor(task: TaskRecord, { units, inputTokens = 0, outputTokens = 0 }: TaskUsage) {
-  return { quota: costOf(units, task), units, inputTokens, outputTokens };
+function chargeFor(
+  task: TaskRecord,
+  { units, inputTokens = 0, outputTokens = 0 }: ReportedUnits,
+): TaskCharge {
+  const { rule, ...price } = priceOf(task);
+  const usage = { units, inputTokens, outputTokens };
+  const appliedRule = rule && { ...rule, figures: usageFigures(rule, usage) };
+  return { quota: costOf(usage, { ...price, rule }), ...usage, appliedRule };
+}
+
+/** Returns the tokens of an operator's number of units: the same share of their upper bounds, rounded up. */
+function shareOf({ units: most, inputTokens, outputTokens }: UsageBounds, units: number) {
+  const share = (bound: number) => (most === 0 ? 0 : Math.ceil((bound * units) / most));
+  return { inputTokens: share(inputTokens), outputTokens: share(outputTokens) };
 }
 
 /** Rounds up a pause that an upstream asks for. An invalid number means no pause. */
@@ -277,7 +322,10 @@ function percent(progress = 0): number {
 }
 
 /** Whether a usage can be charged and logged. An invalid figure must not prevent the end of a task. */
-function isChargeable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, unitCost: number): boolean {
+function isChargeable(
+  { units, inputTokens = 0, outputTokens = 0 }: ReportedUnits,
+  unitCost: number,
+): boolean {
   const tokens = [inputTokens, outputTokens].every((count) => Number.isSafeInteger(count) && count >= 0);
   return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * unitCost));
 }

@@ -50,7 +50,7 @@ const tasks = new Tasks({
     ],
   ]),
   channels: { names, named: (name) => channels.named(name) },
-  priceTerms: () => ({ unitPrice: 1, groupRatio: 1, group: 'default', configRevision: 'abc' }),
+  priceTerms: () => ({ unitPrice: 1, rule: null, groupRatio: 1, group: 'default', configRevision: 'abc' }),
   random: () => 0,
   logger,
 });

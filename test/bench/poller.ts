@@ -127,7 +127,7 @@ const tasks = new Tasks({
   store,
   drivers: new Map([['bench', driver]]),
   channels: { names: channelNames, named: (name) => channels.named(name) },
-  priceTerms: () => ({ unitPrice: 1, groupRatio: 1, group: 'default', configRevision: 'abc' }),
+  priceTerms: () => ({ unitPrice: 1, rule: null, groupRatio: 1, group: 'default', configRevision: 'abc' }),
   logger: pino({ level: 'error' }),
   onChange: ({ id, state }) => {
     if (state !== 'completed') return;

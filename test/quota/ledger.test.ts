@@ -85,6 +85,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         unlimited: 0,
         wallet: 0,
         unit_price: 1,
+        price_rule: null,
         group_ratio: 1,
         group_name: 'default',
         config_revision: 'revision',

@@ -107,6 +107,7 @@ describe('a call', () => {
       durationMs: 250,
       evidence: {
         unitPrice: 2,
+        appliedRule: null,
         groupRatio: 5,
         group: 'trial',
         configRevision: 'abc',
@@ -247,7 +248,7 @@ describe('a call', () => {
       throw new TypeError('no price');
     });
     const terms = Object.defineProperty(
-      { unitPrice: 2, groupRatio: 5, group: 'trial', configRevision: 'abc' },
+      { unitPrice: 2, rule: null, groupRatio: 5, group: 'trial', configRevision: 'abc' },
       'groupRatio',
       {
         get: groupRatio,
@@ -283,7 +284,7 @@ describe('a call that grows', () => {
   });
 
   test('of free units is logged', async () => {
-    const free = { unitPrice: 0, groupRatio: 1, group: 'trial', configRevision: 'abc' };
+    const free = { unitPrice: 0, rule: null, groupRatio: 1, group: 'trial', configRevision: 'abc' };
     vi.spyOn(parts.prices, 'terms').mockReturnValue(free);
     const metering = await Metering.open(parts, call);
     expect(await metering.cover(9, caller)).toBe(true);

@@ -4,9 +4,11 @@ import { costOf, Prices } from '../../server/quota/prices.ts';
 const groups = { default: { models: ['*'], ratio: 1 }, trial: { models: ['*'], ratio: 2.5 } };
 const rules = { '*': 2, 'v*o*x*a': 13, 'alpha*': 3, 'alpha-tts*': 5, 'alpha-tts-2': 7, voxa: 11 } as const;
 
+const usage = (units: number) => ({ units, inputTokens: 0, outputTokens: 0 });
+
 const rateOf = (prices: Prices, id: string, group: string) => {
   const { unitPrice, groupRatio } = prices.terms(id, group);
-  return unitPrice * groupRatio;
+  return (unitPrice ?? 0) * groupRatio;
 };
 
 /** The same prices in both orders, which must not matter. */
@@ -48,16 +50,16 @@ test('the terms of a call stay valid when a reload removes the price', () => {
   const prices = new Prices({ prices: { voxa: 3 }, groups, revision: 'before' });
   const terms = prices.terms('voxa', 'trial');
   prices.apply({ prices: {}, groups: {}, revision: 'after' });
-  expect(costOf(2, terms)).toBe(15);
+  expect(costOf(usage(2), terms)).toBe(15);
 });
 
 test('the terms of a call stay the same when prices and groups change', () => {
   const prices = new Prices({ prices: { voxa: 3 }, groups, revision: 'before' });
   const terms = prices.terms('voxa', 'trial');
-  expect([0, 1, 2].map((units) => costOf(units, terms))).toEqual([0, 8, 15]);
+  expect([0, 1, 2].map((units) => costOf(usage(units), terms))).toEqual([0, 8, 15]);
   prices.apply({ prices: { voxa: 4 }, groups: { trial: { models: ['*'], ratio: 1 } }, revision: 'after' });
-  expect(costOf(2, terms)).toBe(15);
-  expect(costOf(2, prices.terms('voxa', 'trial'))).toBe(8);
+  expect(costOf(usage(2), terms)).toBe(15);
+  expect(costOf(usage(2), prices.terms('voxa', 'trial'))).toBe(8);
   expect(rateOf(prices, 'voxa', 'trial')).toBe(4);
   expect([terms, prices.terms('voxa', 'trial')].map((one) => one.configRevision)).toEqual([
     'before',

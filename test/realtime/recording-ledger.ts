@@ -30,7 +30,7 @@ export class RecordingLedger {
         return true;
       },
     };
-    const prices = { terms: () => ({ unitPrice: 1, groupRatio: 1, configRevision: null }) };
+    const prices = { terms: () => ({ unitPrice: 1, rule: null, groupRatio: 1, configRevision: null }) };
     const logger = { warn: () => record('warned') };
     const gateway = { callQuota, prices, logger, timers: { monotonic: () => 0 } };
     const caller = { tokenId: 1, userId: 1 };

@@ -24,6 +24,7 @@ const charge: Charge = {
   unlimited: 0,
   wallet: 0,
   unit_price: 1,
+  price_rule: null,
   group_ratio: 2.5,
   group_name: 'g',
   config_revision: 'abc',

@@ -32,6 +32,7 @@ const always = { since: 0, until: start + 1_000 * hour };
 
 type Evidence =
   | 'unit_price'
+  | 'price_rule'
   | 'group_ratio'
   | 'group_name'
   | 'config_revision'

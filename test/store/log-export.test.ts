@@ -57,6 +57,7 @@ const entries = numbers.map((id) => ({
   task_id: id % 5 === 0 ? `task_${id}` : null,
   upstream_id: id % 3 === 0 ? `=upstream ${id}` : null,
   unit_price: 0.1,
+  price_rule: null,
   group_ratio: 2.5,
   group_name: 'trial',
   config_revision: 'abc',

@@ -20,6 +20,7 @@ export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
     result: null,
     error: null,
     expectedUnits: 5,
+    pricing: null,
     unitPrice: 1,
     groupRatio: 1,
     group: 'default',

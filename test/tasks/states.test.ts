@@ -281,7 +281,13 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('the price of the creation applies', async () => {
     await rig.submit();
     const raised = rig.engine({
-      priceTerms: () => ({ unitPrice: 1_000, groupRatio: 1, group: 'default', configRevision: 'abc' }),
+      priceTerms: () => ({
+        unitPrice: 1_000,
+        rule: null,
+        groupRatio: 1,
+        group: 'default',
+        configRevision: 'abc',
+      }),
     });
     rig.driver.onPoll = () => done(3);
     await rig.step(1_000, raised);

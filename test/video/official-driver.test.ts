@@ -71,7 +71,8 @@ describe('a poll', () => {
       { units: 5, outputTokens: 900 },
     ],
     [{ frames: 36 }, { units: 1.5 }],
-    [{ usage: { completion_tokens: 900 } }, undefined],
+    [{ usage: { completion_tokens: 900 } }, { outputTokens: 900 }],
+    [{}, undefined],
   ])('returns the usage for %j', async (fields, usage) => {
     const snapshot = await poll({ ...done, ...fields });
     expect(snapshot).toMatchObject({ state: 'completed', result: { video_url } });

@@ -4,6 +4,7 @@ import { useLoaded } from '../calls/run.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatDuration, formatUnits, Time } from '../parts/numbers.tsx';
+import { figuresText } from '../parts/price-rules.ts';
 import { isAdmin, useClient } from '../session/session.ts';
 import { State } from './activity-table.tsx';
 import { Charge } from './charge.tsx';
@@ -34,9 +35,10 @@ export function CallDetails({ requestId }: { requestId: string }) {
 }
 
 function Entry({ entry }: { entry: LogItem }) {
-  const { unit_price: unitPrice = 0, group_ratio: groupRatio = 1, quota, refunded, debt } = entry;
+  const { group_ratio: groupRatio = 1, quota, refunded, debt } = entry;
   const { prompt_tokens: input, completion_tokens: output, unit = 'units' } = entry;
   const { startedAt, durationMs } = rowOfEntry(entry);
+  const unitPrice = entry.unit_price ?? 0;
   return (
     <section class="stack">
       <dl class="facts">
@@ -66,6 +68,7 @@ function Entry({ entry }: { entry: LogItem }) {
         </dd>
       </dl>
       <h3>Cost</h3>
+      {entry.price_rule && <p class="secondary numeric">{figuresText(entry.price_rule)}</p>}
       <Charge
         units={unitPrice > 0 && groupRatio > 0 ? (quota + (debt ?? 0)) / unitPrice / groupRatio : undefined}
         unit={unit}

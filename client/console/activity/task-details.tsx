@@ -5,6 +5,7 @@ import { SandboxBadge } from '../calls/cost.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatUnits, Time } from '../parts/numbers.tsx';
+import { figuresText } from '../parts/price-rules.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { State } from './activity-table.tsx';
 import { Charge } from './charge.tsx';
@@ -92,15 +93,18 @@ function Cost({ task, own }: { task: MyTaskDetails | AdminTaskDetails; own: MyTa
   const charge = own?.charge;
   if (charge)
     return (
-      <Charge
-        units={charge.units}
-        unit={charge.unit}
-        unitPrice={charge.unit_price}
-        groupRatio={charge.group_ratio}
-        quota={charge.charged}
-        refunded={charge.refunded}
-        debt={charge.debt}
-      />
+      <>
+        {charge.price_rule && <p class="secondary numeric">{figuresText(charge.price_rule)}</p>}
+        <Charge
+          units={charge.unit_price === null ? undefined : charge.units}
+          unit={charge.unit}
+          unitPrice={charge.unit_price ?? 0}
+          groupRatio={charge.group_ratio}
+          quota={charge.charged}
+          refunded={charge.refunded}
+          debt={charge.debt}
+        />
+      </>
     );
   return (
     <p class="numeric">

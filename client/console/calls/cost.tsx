@@ -21,7 +21,8 @@ export function Cost({ requestId }: { requestId: string }) {
     return undefined;
   }, requestId).state.value;
   if (entry.status !== 'done' || entry.result === undefined) return null;
-  const { quota, unit_price: price = 0, group_ratio: ratio = 1, sandbox } = entry.result;
+  const { quota, unit_price: unitPrice, group_ratio: ratio = 1, sandbox } = entry.result;
+  const price = unitPrice ?? 0;
   const units = price > 0 && ratio > 0 ? quota / price / ratio : undefined;
   return (
     <span class="row">

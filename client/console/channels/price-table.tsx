@@ -1,6 +1,7 @@
 import { useLoaded } from '../calls/run.ts';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber } from '../parts/numbers.tsx';
+import { priceText, ruleText } from '../parts/price-rules.ts';
 import { useClient } from '../session/session.ts';
 
 /** The prices of the models that the key may use, for its group. */
@@ -31,14 +32,15 @@ export function PriceTable() {
             </tr>
           </thead>
           <tbody>
-            {state.result.map(({ id, unit, unit_price: price, group_ratio: factor }) => (
+            {state.result.map(({ id, unit, unit_price: price, price_rules: rules, group_ratio: factor }) => (
               <tr key={id}>
                 <td>{id}</td>
                 <td>{unit}</td>
                 <td class="number">
-                  {factor === 1
-                    ? formatNumber(price)
-                    : `${formatNumber(price)} × ${formatNumber(factor)} = ${formatNumber(price * factor)}`}
+                  {rules?.map((rule, index) => (
+                    <div key={index}>{ruleText(rule, factor)}</div>
+                  ))}
+                  {price !== null && priceText(price, factor)}
                 </td>
               </tr>
             ))}

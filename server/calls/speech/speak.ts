@@ -3,11 +3,11 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Candidate } from '../../channels/failover.ts';
 import { type OpenedSocket, openSocketWithFailover } from '../../channels/socket.ts';
-import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
+import { channelsForVoices, type NamedVoice, voiceKind } from '../../channels/voice-route.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
-import { likelySpeechUsage, maxSpeechUnits } from '../../models/usage.ts';
+import { likelySpeechUsage, maxSpeechOutput, maxSpeechUnits } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 
@@ -87,9 +87,18 @@ async function runSpeech<Upstream extends Candidate>(
   const main = speech.voice === '' ? [] : [{ field: speech.fields.voice, voice: speech.voice, named: true }];
   const serving = await channelsForVoices(gateway, caller, model, [...main, ...voices]);
   const pace = { rate: native.body.input.rate, instruction: speech.instructions };
+  // A mix is priced by the first of its voices.
+  const voice = speech.voice === '' ? voices.find(({ named }) => named)?.voice : speech.voice;
+  const kind =
+    voice !== undefined && gateway.prices.dependsOn(model.id, 'voice')
+      ? await voiceKind(gateway, caller, model, voice)
+      : undefined;
+  const maxOutputTokens = maxSpeechOutput(model.unit, speech.text, { pace });
   const metering = await openMetering(request, {
     operation,
     model,
+    priceFields: () => ({ voice: kind }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     expectedUnits: maxSpeechUnits(model.unit, speech.text, { ssml, pace }),
     likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
   });

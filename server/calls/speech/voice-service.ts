@@ -1,3 +1,4 @@
+import type { VoiceKind } from '../../../generated/catalogue.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
@@ -45,7 +46,8 @@ async function send(
 ): Promise<void> {
   const { body, signal } = request;
   const { model } = body;
-  const priced = { operation: 'customizeVoice', model: findModel(model), expectedUnits: 1 };
+  const priceFields = () => ({ voice: kindOfNewVoice(body) });
+  const priced = { operation: 'customizeVoice', model: findModel(model), expectedUnits: 1, priceFields };
   const metering = await openMetering(request, priced);
   let channelName = '';
   const settle = (units: number) =>
@@ -88,4 +90,9 @@ async function send(
 function upstreamBody(body: VoiceRequest['body'], target: string, channel: Channel): object {
   if (!('target_model' in body.input)) return body;
   return { ...body, input: { ...body.input, target_model: channel.upstreamModel(target) } };
+}
+
+/** Returns the kind of the voice that a request creates or manages, as far as the request shows it. */
+function kindOfNewVoice({ model, input }: VoiceRequest['body']): VoiceKind {
+  return model === 'alpha-voice-design' || 'voice_prompt' in input ? 'designed' : 'cloned';
 }

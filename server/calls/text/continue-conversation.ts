@@ -23,8 +23,8 @@ type Request = OperationRequest<'createMessage'>;
 export async function continueConversation(request: Request, reply: Reply<'createMessage'>): Promise<void> {
   const { body, requestId } = request;
   const model = findTextModel(request, body.model, 'messages');
-  const { most, likely } = messageTokens(body, body.max_tokens);
-  const call = { operation: 'createMessage', model, expectedUnits: most, likely };
+  const { most, mostOutput: maxOutputTokens, likely } = messageTokens(body, body.max_tokens);
+  const call = { operation: 'createMessage', model, expectedUnits: most, maxOutputTokens, likely };
   const metering = await openMetering(request, call);
   const counter = new TokenCounter(likely.inputTokens);
   const send = (signal: AbortSignal) => requestMessage(request, model, '/v1/messages', signal);

@@ -19,8 +19,8 @@ export async function embed(
   // Null means unset, which not every provider accepts.
   const body = { ...fields, ...(typeof dimensions === 'number' && { dimensions }) };
   const model = findTextModel(request, body.model, 'embeddings');
-  const { most, likely } = embeddingTokens(body.input);
-  const call = { operation: 'createEmbedding', model, expectedUnits: most, likely };
+  const { most, mostOutput: maxOutputTokens, likely } = embeddingTokens(body.input);
+  const call = { operation: 'createEmbedding', model, expectedUnits: most, maxOutputTokens, likely };
   const metering = await openMetering(request, call);
   const expected = {
     model: model.id,

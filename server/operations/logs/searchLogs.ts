@@ -3,6 +3,7 @@ import { readPage } from '../../http/read-page.ts';
 import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { invalid } from '../../lib/failure.ts';
+import { appliedRuleOf } from '../../quota/charge-explanation.ts';
 import { isSandboxChannel } from '../../settings/sandbox-names.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { success } from '../success.ts';
@@ -30,9 +31,14 @@ export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
 };
 
 function viewEntry(found: FoundEntry): LogItem {
-  const { units, channel, token_id: _token, operation: _operation, ...others } = found;
+  const { units, channel, price_rule, token_id: _token, operation: _operation, ...others } = found;
   const { status: _status, error_code: _code, ...entry } = others;
   // For models that are not billed by tokens, the number of their own units, rounded.
   const prompt_tokens = entry.unit === 'tokens' ? entry.prompt_tokens : Math.round(units);
-  return { ...entry, prompt_tokens, sandbox: isSandboxChannel(channel) };
+  return {
+    ...entry,
+    prompt_tokens,
+    price_rule: appliedRuleOf({ price_rule }),
+    sandbox: isSandboxChannel(channel),
+  };
 }

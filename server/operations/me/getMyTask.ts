@@ -3,6 +3,8 @@ import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderOwnFormat } from '../../providers/own-format.ts';
+import type { PriceRule } from '../../settings/price-rules.ts';
+import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { unixTimeOrNull, unknownTask } from '../admin/task-view.ts';
 import { success } from '../success.ts';
 import { viewMyTask, viewTaskCharge } from './my-task-view.ts';
@@ -19,6 +21,7 @@ export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
   const details = {
     ...viewMyTask(shown),
     unit_price: task.unitPrice,
+    price_rule: ruleOf(task),
     group_ratio: task.groupRatio,
     expires_at: unixTimeOrNull(task.expiresAt),
     timeline: timelineOf(history),
@@ -28,3 +31,9 @@ export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
   };
   reply.json(200, success(details));
 };
+
+function ruleOf({ pricing }: TaskRecord): PriceRule | null {
+  if (pricing?.rule === undefined || pricing.rule === null) return null;
+  const { number: _, ...rule } = pricing.rule;
+  return rule;
+}

@@ -8,9 +8,13 @@ export const listMyPrices: Handler<'listMyPrices'> = async (request, reply) => {
   const models = await usableModels(request);
   const { groups } = gateway.settings;
   const group = Object.hasOwn(groups, caller.group) ? groups[caller.group] : undefined;
-  const items = models.map(({ id, unit, unit_price, group_ratio }) => {
-    return { model: id, unit, unit_price, price: withoutRoundingError(unit_price * group_ratio) };
-  });
+  const items = models.map(({ id, unit, unit_price, price_rules, group_ratio }) => ({
+    model: id,
+    unit,
+    unit_price,
+    ...(price_rules !== undefined && { price_rules }),
+    price: unit_price === null ? null : withoutRoundingError(unit_price * group_ratio),
+  }));
   reply.json(200, success({ group: { name: caller.group, ratio: group?.ratio ?? null }, items }));
 };
 

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { unixTime } from '../../providers/video-task.ts';
-import { calculatedCost, explainCharge } from '../../quota/charge-explanation.ts';
+import { appliedRuleOf, calculatedCost, explainCharge } from '../../quota/charge-explanation.ts';
 import { isSandboxChannel } from '../../settings/sandbox-names.ts';
 import type { Charge } from '../../store/queries/charges.ts';
 import type { OwnTask } from '../../store/queries/own-tasks.ts';
@@ -44,6 +44,7 @@ export function viewTaskCharge(charge: Charge): Schemas['TaskCharge'] {
     unit,
     units,
     unit_price,
+    price_rule: appliedRuleOf(charge),
     group_ratio,
     reserved,
     charged,

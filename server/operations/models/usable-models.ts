@@ -6,7 +6,7 @@ import { usableVoices } from '../../store/queries/voices.ts';
 
 type Request = Pick<OperationRequest<'listModels'>, 'gateway' | 'caller'>;
 type Model = ResponseBody<'getModel', 200>;
-type Price = Pick<Model, 'unit_price' | 'group_ratio'>;
+type Price = Pick<Model, 'unit_price' | 'price_rules' | 'group_ratio'>;
 type ModelVoice = NonNullable<Model['voices']>[number];
 
 /** Maximum number of the user's own voices that are listed. */
@@ -36,8 +36,10 @@ export async function usableModels(
   const allowed = (id: string) => (only === undefined || id === only) && access.allows(caller, id);
   // Read together with the access, because a reload may remove the price.
   const priceOf = (id: string): Price => {
-    const { unitPrice, groupRatio } = prices.terms(id, caller.group);
-    return { unit_price: unitPrice, group_ratio: groupRatio };
+    const { price, groupRatio: group_ratio } = prices.offer(id, caller.group);
+    return typeof price === 'number'
+      ? { unit_price: price, group_ratio }
+      : { unit_price: null, price_rules: price, group_ratio };
   };
   const known = access
     .list(caller)

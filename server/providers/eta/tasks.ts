@@ -3,7 +3,8 @@ import { taskExpired } from '../../tasks/driver.ts';
 import { field, idField, numberBetween, numberField, textField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { taskDriver } from '../task-request.ts';
-import type { VideoResult } from '../video.ts';
+import { countIn } from '../token-usage.ts';
+import { type VideoResult, videoUsage } from '../video.ts';
 
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };
@@ -30,8 +31,9 @@ export const etaDriver = taskDriver({
       return { state: 'failed', error: taskErrorFrom(task, channel, field(answer, 'error'), failed) };
     if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
       const seconds = numberBetween(video, 'duration', Number.MIN_VALUE);
+      const outputTokens = countIn(field(answer, 'usage'), 'completion_tokens');
       const result = resultOf(task.facts, url, seconds, channel.settings.customDomains);
-      return { state: 'completed', result: { ...result }, ...(seconds && { usage: { units: seconds } }) };
+      return { state: 'completed', result: { ...result }, ...videoUsage(seconds, outputTokens) };
     }
     if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
     if (status === 'done') return { state: 'failed', error: failed };

@@ -3,7 +3,12 @@ import { conflict, requireAddress } from '../../models/media-rules.ts';
 import { etaSecondsWords, familySeconds, isInRange } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
-import { type GenericVideoRequest, requestedSeconds, type TranslatedVideo } from '../video.ts';
+import {
+  type GenericVideoRequest,
+  maxVideoTokens,
+  requestedSeconds,
+  type TranslatedVideo,
+} from '../video.ts';
 import { etaFrame } from './frame.ts';
 
 const maxPromptLength = 4096;
@@ -12,6 +17,9 @@ const imageKinds = ['web', 'image'] as const;
 const defaultSeconds = 8;
 /** An edit has the length of its source, at most 8.7 seconds. */
 const maxEditSeconds = 9;
+/** Resolution of a request that names none. */
+const defaultResolution = '720p';
+const maxFramesPerSecond = 30;
 
 /** Translates a generic request to the eta protocol. @throws Failure 400 that names the field */
 export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
@@ -22,6 +30,7 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
   const seconds = readSeconds(request, isEdit);
   const frame = etaFrame(request);
   const duration = isEdit ? undefined : seconds;
+  const longest = isEdit ? maxEditSeconds : (seconds ?? defaultSeconds);
   if (frame.resolution === '1080p' && (!isNewer(model) || 'reference_images' in media)) {
     const field = request.resolution === undefined ? 'size' : 'resolution';
     throw invalid(field, 'must not be 1080p, except for the 1.5 model without reference_images.');
@@ -32,7 +41,15 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
       prompt,
       ...defined({ seconds: duration?.toString(), size: size ?? frame.resolution, custom_domain }),
     },
-    expectedUnits: isEdit ? maxEditSeconds : (seconds ?? defaultSeconds),
+    expectedUnits: longest,
+    maxOutputTokens: maxVideoTokens(frame.resolution ?? defaultResolution, longest, maxFramesPerSecond),
+    priceFields: {
+      resolution: frame.resolution ?? defaultResolution,
+      ...defined({ ratio: frame.aspect_ratio }),
+      duration: longest,
+      audio: true,
+      reference_video: isEdit,
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { countersOf, countIn, usageOf } from '../token-usage.ts';
 const inputNames = ['input_tokens', 'prompt_tokens'];
 const outputNames = ['output_tokens', 'completion_tokens'];
 
-/** Counts the tokens of a message from cumulative reports, or estimates them. Charges the prompt cache like input. */
+/** Counts the tokens of a message from cumulative reports, or estimates them. The prompt cache is part of the input. */
 export class TokenCounter {
   readonly #likelyInput: number;
   #input: number | undefined;
@@ -59,6 +59,10 @@ export class TokenCounter {
 
   #usage(output: number): Usage {
     const input = this.#input ?? this.#likelyInput;
-    return usageOf(input + this.#cacheWritten + this.#cacheRead, output);
+    return {
+      ...usageOf(input + this.#cacheWritten + this.#cacheRead, output),
+      ...(this.#cacheRead > 0 && { cachedTokens: this.#cacheRead }),
+      ...(this.#cacheWritten > 0 && { cacheWriteTokens: this.#cacheWritten }),
+    };
   }
 }

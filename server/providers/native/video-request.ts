@@ -7,6 +7,7 @@ import { defined } from '../json.ts';
 import {
   agreedValue,
   type GenericVideoRequest,
+  maxVideoTokens,
   oneOf,
   ratioFields,
   type TranslatedVideo,
@@ -45,7 +46,7 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
       ...(Object.keys(parameters).length > 0 && { parameters }),
     },
     facts: factsOf(prompt, parameters, size ?? resolution),
-    expectedUnits: maxSeconds(parameters, field, sources),
+    ...pricedParts(parameters, maxSeconds(parameters, field, sources), sources),
   };
 }
 
@@ -60,7 +61,7 @@ export function gammaFromNative({
   return {
     body,
     facts: factsOf(input.prompt, parameters),
-    expectedUnits: maxSeconds(parameters, 'parameters.duration', sources),
+    ...pricedParts(parameters, maxSeconds(parameters, 'parameters.duration', sources), sources),
   };
 }
 
@@ -134,6 +135,24 @@ function truncated(prompt: string): string {
 
 /** Native parameters including unknown ones. */
 type GammaParameters = components['schemas']['GammaParameters'] & Record<string, unknown>;
+
+/** Resolution of a request that names none. */
+const standardResolution = '1080P';
+const framesPerSecond = 30;
+
+/** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
+function pricedParts(
+  { resolution = standardResolution, ratio = 'adaptive', audio = true }: GammaParameters,
+  seconds: number,
+  sources: readonly MediaSource[],
+): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
+  const hasVideo = sources.some(({ media }) => media.type === 'reference_video');
+  return {
+    expectedUnits: seconds,
+    maxOutputTokens: maxVideoTokens(resolution, hasVideo ? longestSeconds : seconds, framesPerSecond),
+    priceFields: { resolution, ratio, duration: seconds, audio, reference_video: hasVideo },
+  };
+}
 
 const standardSeconds = 5;
 /** The maximum applies to input video and output together. */

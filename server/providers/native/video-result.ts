@@ -10,7 +10,8 @@ import {
   textField,
   urlField,
 } from '../json.ts';
-import type { VideoResult } from '../video.ts';
+import { countIn } from '../token-usage.ts';
+import { type VideoResult, videoUsage } from '../video.ts';
 import type { NativeTaskKind } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
@@ -34,7 +35,8 @@ export const nativeVideo: NativeTaskKind = {
       },
       native: { output: { ...prompts, video_url }, ...(usage && { usage }) },
     };
-    return { result: { ...result }, ...(seconds !== undefined && { usage: { units: seconds } }) };
+    const outputTokens = countIn(objectField(answer, 'usage'), 'completion_tokens');
+    return { result: { ...result }, ...videoUsage(seconds, outputTokens) };
   },
 };
 

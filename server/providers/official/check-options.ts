@@ -13,7 +13,7 @@ export type OfficialOptions = components['schemas']['OfficialOptions'] & {
 
 export type FieldNames = (field: keyof OfficialOptions) => string;
 
-const frameRate = 24;
+export const frameRate = 24;
 
 /** Checks options that depend on the model, on each other or on the content. @throws Failure 400 */
 export function checkOptions(

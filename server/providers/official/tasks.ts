@@ -1,8 +1,9 @@
 import { Failure, type TaskError } from '../../lib/failure.ts';
 import { type AcceptedTask, type TaskDriver, taskCanceled, taskExpired } from '../../tasks/driver.ts';
-import { countField, defined, field, idField } from '../json.ts';
+import { countField, field, idField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { rejected, requestTask, taskDriver, unchanged } from '../task-request.ts';
+import { videoUsage } from '../video.ts';
 import { readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */
@@ -25,7 +26,11 @@ const driver = taskDriver({
         return { state: 'in_progress', progress: assumedProgress, result };
       case 'succeeded':
         if (result.video_url === undefined) return { state: 'failed', error: failed, result };
-        return { state: 'completed', result, ...usageOf(answer) };
+        return {
+          state: 'completed',
+          result,
+          ...videoUsage(secondsOf(answer), countField(field(answer, 'usage'), 'completion_tokens')),
+        };
       case 'failed': {
         const error = taskErrorFrom(task, channel, field(answer, 'error'), failed);
         return { state: 'failed', error, result };
@@ -52,11 +57,3 @@ export const officialDriver: TaskDriver = {
     await requestTask(upstream, { method: 'DELETE', path: taskPath(task) });
   },
 };
-
-/** Reads the usage. Without one, the reserved units are charged. */
-function usageOf(answer: unknown) {
-  const units = secondsOf(answer);
-  if (units === undefined) return {};
-  const outputTokens = countField(field(answer, 'usage'), 'completion_tokens');
-  return { usage: { units, ...defined({ outputTokens }) } };
-}

@@ -1,9 +1,15 @@
 import type { components } from '../../../generated/http.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
-import type { GenericVideoRequest, TranslatedVideo } from '../video.ts';
+import { type GenericVideoRequest, maxVideoTokens, type TranslatedVideo } from '../video.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
-import { checkOptions, type FieldNames, maxSeconds, type OfficialOptions } from './check-options.ts';
+import {
+  checkOptions,
+  type FieldNames,
+  frameRate,
+  maxSeconds,
+  type OfficialOptions,
+} from './check-options.ts';
 import { genericOptions, shortcutContent } from './generic-request.ts';
 import { boundsOf } from './model-bounds.ts';
 
@@ -42,9 +48,35 @@ function translate(
     body: { content: sources.map(({ item }) => item), ...options },
     fields: sources.map(({ field }) => field),
     facts: factsOf(sources, options),
-    expectedUnits: maxSeconds(options, bounds, sources),
+    ...pricedParts(options, maxSeconds(options, bounds, sources), sources),
     lifetimeMs: (options.execution_expires_after ?? defaultLifetime) * 1000,
     ...defined({ callbackUrl }),
+  };
+}
+
+/** Resolution of a request that names none. */
+const defaultResolution = '720p';
+/** Maximum seconds of a reference video, whose frames are billed, too. */
+const maxReferenceSeconds = 15;
+
+/** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
+function pricedParts(
+  { resolution = defaultResolution, ratio, generate_audio: audio = true, service_tier }: OfficialOptions,
+  seconds: number,
+  sources: readonly ContentSource[],
+): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
+  const videos = sources.filter(({ item }) => item.type === 'video_url').length;
+  return {
+    expectedUnits: seconds,
+    maxOutputTokens: maxVideoTokens(resolution, seconds + videos * maxReferenceSeconds, frameRate),
+    priceFields: {
+      resolution,
+      ...defined({ ratio }),
+      duration: seconds,
+      audio,
+      reference_video: videos > 0,
+      service_tier: service_tier ?? 'default',
+    },
   };
 }
 

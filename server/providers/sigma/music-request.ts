@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import type { PriceFields } from '../../settings/price-rules.ts';
 import { pick } from '../json.ts';
 import { type MusicFacts, sliders } from './music.ts';
 
@@ -11,6 +12,8 @@ export interface TranslatedMusic {
   facts: MusicFacts & Readonly<Record<string, unknown>>;
   /** Maximum units, which are reserved. */
   expectedUnits: number;
+  /** The fields that the price depends on. */
+  priceFields: PriceFields;
 }
 
 const songsPerRequest = 2;
@@ -40,8 +43,14 @@ const stemType = 91;
 export function sigmaMusic(request: MusicRequest): TranslatedMusic {
   const { mv: _, callback_url: _callback, notify_hook: _hook, ...fields } = request;
   const facts = { action: 'MUSIC' as const, input: inputOf(request) };
+  const priceFields = { task: request.task ?? 'create' };
   if (request.task !== 'gen_stem')
-    return { body: fields, facts: { ...facts, mv: 'chirp-hawk' }, expectedUnits: songsPerRequest };
+    return {
+      body: fields,
+      facts: { ...facts, mv: 'chirp-hawk' },
+      expectedUnits: songsPerRequest,
+      priceFields,
+    };
   const { stem_task = 'two' } = request;
   const { group, tracks } = separations[stem_task];
   const stems = {
@@ -55,11 +64,13 @@ export function sigmaMusic(request: MusicRequest): TranslatedMusic {
     body: { prompt: '', ...fields, ...stems },
     facts: { ...facts, mv: 'chirp-auk' },
     expectedUnits: tracks,
+    priceFields,
   };
 }
 
 export function sigmaLyrics({ prompt }: Schemas['SubmitLyricsRequest']): TranslatedMusic {
-  return { body: { prompt }, facts: { action: 'LYRICS', input: { prompt } }, expectedUnits: 1 };
+  const facts = { action: 'LYRICS' as const, input: { prompt } };
+  return { body: { prompt }, facts, expectedUnits: 1, priceFields: { task: 'lyrics' } };
 }
 
 function inputOf(request: MusicRequest): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
-import { channelsForVoices } from '../../channels/voice-route.ts';
+import { channelsForVoices, voiceKind } from '../../channels/voice-route.ts';
 import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
@@ -88,7 +88,8 @@ export class InferenceSession extends SocketSession {
       return this.#failTask(invalidParameter(`header.task_id: ${quoted(id)} was used before.`), id);
     // From here on, failures are reported with the id of the task.
     this.#tasks += 1;
-    this.#task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
+    const task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
+    this.#task = task;
     this.#sent = false;
     this.#enter('starting');
     await key.recheck();
@@ -97,6 +98,8 @@ export class InferenceSession extends SocketSession {
       { field, voice: parameters.voice, named: true },
       ...voicesIn('inference', { ...frame }, [field]),
     ]);
+    if (gateway.prices.dependsOn(model.id, 'voice'))
+      task.voice = await voiceKind(gateway, key.caller, model, parameters.voice);
     const { channel } = this;
     if (channel === undefined || !channels.includes(channel)) await this.connect(channels);
     if (this.isEnding) return;

@@ -1,3 +1,4 @@
+import type { VoiceKind } from '../../../generated/catalogue.ts';
 import type { RunTask } from '../../../generated/events.ts';
 import { type AudioForm, audioSeconds, inferenceForm } from '../../models/speech-time.ts';
 import { sumUsage, type Usage } from '../../models/usage.ts';
@@ -13,6 +14,8 @@ import { TextLimits } from './text-limits.ts';
 /** One task of a duplex socket, with its text, usage and settlement. */
 export class InferenceTask {
   readonly id: string;
+  /** Kind of its voice, if the price depends on it. */
+  voice: VoiceKind | undefined;
   readonly #unit: Connection['model']['unit'];
   readonly #form: AudioForm;
   readonly #text: SpokenText;
@@ -37,6 +40,7 @@ export class InferenceTask {
       operation: 'openInferenceSocket',
       model,
       startedAt,
+      priceFields: () => ({ voice: this.voice }),
     });
   }
 

@@ -63,7 +63,9 @@ export class SessionSettlement {
   readonly #text: SpokenText;
 
   constructor({ gateway, requestId, key, model, startedAt }: Connection) {
-    const call = { requestId, key, operation: 'openRealtimeSocket', model, startedAt };
+    // The voice can change during a session, but not its kind.
+    const priceFields = () => ({ voice: model.voices });
+    const call = { requestId, key, operation: 'openRealtimeSocket', model, startedAt, priceFields };
     this.#reservation = new TextReservation(gateway, call);
     this.#usage = new SessionUsage(model);
     this.#text = new SpokenText(model.unit, countOptions);

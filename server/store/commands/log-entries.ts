@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { AppliedRule } from '../../settings/price-rules.ts';
 import type { CamelCased } from '../columns.ts';
 import { onDaysOf } from '../log-days.ts';
 import { columnsOf, rowsOf } from '../rows.ts';
@@ -17,8 +18,10 @@ export interface LogEntry extends Pick<Entry, 'operation' | 'channel' | 'status'
 
 /** Explains a charge. Only operators see it, except the task id. */
 export interface Evidence {
-  /** Quota per unit, before the group's ratio. */
-  unitPrice: number;
+  /** Quota per unit, before the group's ratio. Null: the rule has the prices. */
+  unitPrice: number | null;
+  /** The price rule and the figures that it priced. Null or absent: every unit has the same price. */
+  appliedRule?: AppliedRule | null;
   groupRatio: number;
   /** The group whose ratio applied. */
   group: string;
@@ -78,6 +81,7 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
     unlimited: entry.unlimited,
     wallet: entry.wallet,
     unit_price: log.evidence.unitPrice,
+    price_rule: jsonOrNull(log.evidence.appliedRule),
     group_ratio: log.evidence.groupRatio,
     group_name: log.evidence.group,
     config_revision: log.evidence.configRevision,
@@ -93,4 +97,8 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
     select ${columns}, coalesce((select name from tokens where id = token_id), '')${dayOfEntry}
     from ${rowsOf(trx, rows)} as e`;
   await execute(trx, insert, { prepared: true, pipelined: true });
+}
+
+function jsonOrNull(rule: AppliedRule | null | undefined): string | null {
+  return rule === null || rule === undefined ? null : JSON.stringify(rule);
 }

@@ -6,11 +6,13 @@ import type { Db, LedgerTable, NewTaskColumns } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 import { reserve } from './ledger.ts';
 
-type DerivedColumn = 'groupName' | 'createdAt' | 'traceparent' | 'retryCount';
+type DerivedColumn = 'groupName' | 'createdAt' | 'traceparent' | 'retryCount' | 'pricing';
 
 export interface NewTask extends Omit<CamelCased<NewTaskColumns>, DerivedColumn> {
   /** The group whose ratio applied. */
   group: string;
+  /** JSON object (`TaskPricing`). Default: every unit has the same price. */
+  pricing?: string | null;
   /** Quota to reserve. */
   amount: number;
   /** Default: not traced. */
@@ -206,8 +208,8 @@ async function insertTasks(
       now: createdAt,
       ...task
     } = newTask;
-    const { traceparent = null, retryCount = null } = task;
-    return { ...task, traceparent, retryCount, groupName, nextPollAt, createdAt };
+    const { traceparent = null, retryCount = null, pricing = null } = task;
+    return { ...task, traceparent, retryCount, pricing, groupName, nextPollAt, createdAt };
   });
   // In the order of keys, so that two transactions with the same keys do not deadlock.
   records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));

@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ModelPrice } from '../../settings/price-rules.ts';
 import type { ChangeCause, Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type NewChange, recordChange } from './changes.ts';
 
-/** Quota per unit by model id or pattern, or price multipliers by group. */
-type Figures = Readonly<Record<string, number>>;
+/** Prices by model id or pattern, or price multipliers by group. */
+type Values = Readonly<Record<string, ModelPrice>>;
 
 /** Prices that a gateway loads at a start or a reload. */
 export interface LoadedPrices {
   revision: string;
-  prices: Figures;
-  ratios: Figures;
+  prices: Values;
+  ratios: Values;
   cause: ChangeCause;
   /** The change that caused a reload, if an admin requested it. */
   request?: NewChange;
@@ -36,8 +37,8 @@ export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void>
   const stored = trx.selectFrom('loaded_prices').select(['revision', 'prices', 'ratios']);
   const last = await (isPostgres(trx) ? stored.forUpdate() : stored).executeTakeFirstOrThrow();
   const changed = {
-    prices: changedFigures(JSON.parse(last.prices) as Figures, prices),
-    ratios: changedFigures(JSON.parse(last.ratios) as Figures, ratios),
+    prices: changedValues(JSON.parse(last.prices) as Values, prices),
+    ratios: changedValues(JSON.parse(last.ratios) as Values, ratios),
   };
   if (Object.keys(changed.prices).length + Object.keys(changed.ratios).length === 0) return;
   await trx.updateTable('loaded_prices').set(row).where('id', '=', rowId).execute();
@@ -53,10 +54,10 @@ export async function recordPrices(trx: Db, loaded: LoadedPrices): Promise<void>
 }
 
 /** Old and new value of each name whose value differs. Null: the name has no value. */
-function changedFigures(
-  from: Figures,
-  to: Figures,
-): Record<string, { from: number | null; to: number | null }> {
+function changedValues(
+  from: Values,
+  to: Values,
+): Record<string, { from: ModelPrice | null; to: ModelPrice | null }> {
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
   return Object.fromEntries(
     names

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import type { AppliedRule } from '../../settings/price-rules.ts';
 import { type CamelCased, snakeCased } from '../columns.ts';
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
@@ -79,12 +80,21 @@ export async function dropTask(trx: Db, { id, attempt, now, ...rejection }: Reje
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const { requestId, operation, createdAt, unitPrice, groupRatio, group, configRevision } = row;
+  const { requestId, operation, createdAt, ...price } = taskRecord(row);
   // Without a task id, since the client never received one.
-  const evidence = { unitPrice, groupRatio, group, configRevision, state: 'failed' as const };
+  const evidence = { ...priceEvidence(price), state: 'failed' as const };
   const log = { operation, ...rejection, units: 0, durationMs: Math.max(0, now - createdAt), evidence };
   await refund(trx, { requestId, log, now });
   return true;
+}
+
+export interface TaskCharge {
+  quota: number;
+  units: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** The price rule with the figures that it priced. Null: every unit has the same price. */
+  appliedRule?: AppliedRule | null;
 }
 
 export interface TaskEnd {
@@ -104,7 +114,7 @@ export interface TaskEnd {
   /** Keeps the idempotency key although no provider is known to have the task, since one may have it. */
   keepKey?: boolean;
   /** Cost and usage; null: the reservation is refunded. */
-  charge: { quota: number; units: number; inputTokens: number; outputTokens: number } | null;
+  charge: TaskCharge | null;
   /** When the result expires. */
   expiresAt: number;
   now: number;
@@ -158,7 +168,7 @@ export async function finishTask(
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
   if (change !== undefined) await recordChange(trx, change);
   fault('settle:between');
-  const { requestId, unitPrice, groupRatio, group, configRevision, upstreamId } = task;
+  const { requestId, upstreamId } = task;
   const state = isCanceled ? 'canceled' : task.state === 'completed' ? 'completed' : 'failed';
   const log = {
     operation: task.operation,
@@ -169,7 +179,7 @@ export async function finishTask(
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
     durationMs: Math.max(0, now - task.createdAt),
-    evidence: { unitPrice, groupRatio, group, configRevision, state, taskId: id, upstreamId } as const,
+    evidence: { ...priceEvidence(task, charge?.appliedRule), state, taskId: id, upstreamId } as const,
   };
   // Refunds charge nothing and leave no debt.
   const refunded = { charged: 0, debt: 0 };
@@ -180,6 +190,16 @@ export async function finishTask(
         : undefined
       : await settle(trx, { requestId, charged: charge.quota, log, now });
   return { task, booked };
+}
+
+type TaskPrice = Pick<TaskRecord, 'unitPrice' | 'groupRatio' | 'group' | 'configRevision' | 'pricing'>;
+
+/** Returns the price of a task for the log. Without an applied rule, its rule has priced nothing. */
+function priceEvidence(
+  { unitPrice, groupRatio, group, configRevision, pricing }: TaskPrice,
+  appliedRule: AppliedRule | null = pricing?.rule ? { ...pricing.rule, figures: {} } : null,
+) {
+  return { unitPrice, groupRatio, group, configRevision, appliedRule };
 }
 
 export type RemoveResult = 'removed' | 'not_final' | 'not_found';

@@ -26,8 +26,8 @@ export type { LogSearch } from './log-counts.ts';
 
 const columns = columnNames(
   'id, user_id, request_id, token_name, model_name, unit, units, prompt_tokens, completion_tokens, quota, debt',
-  'created_at, task_id, state, unit_price, group_ratio, channel, duration_ms, token_id, operation, status',
-  'error_code',
+  'created_at, task_id, state, unit_price, price_rule, group_ratio, channel, duration_ms, token_id, operation',
+  'status, error_code',
 );
 
 /** An entry of the log in the result of a search. */

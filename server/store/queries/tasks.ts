@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { TaskPricing } from '../../settings/price-rules.ts';
 import { type CamelCased, camelCased } from '../columns.ts';
 import type { Database, Db, TaskFormat, TaskState, TasksTable } from '../schema.ts';
 import { countRows } from '../statement.ts';
@@ -10,9 +11,11 @@ type NotInRecord = 'group_name' | 'service_tier' | 'idempotency_key' | 'fingerpr
 type TaskRow = CamelCased<Omit<TasksTable, NotInRecord>> & { group: string };
 
 /** A task. Times are epoch milliseconds. */
-export interface TaskRecord extends Omit<TaskRow, 'facts' | 'result' | 'errorCode' | 'errorMessage'> {
+export interface TaskRecord
+  extends Omit<TaskRow, 'facts' | 'result' | 'pricing' | 'errorCode' | 'errorMessage'> {
   facts: Readonly<Record<string, unknown>>;
   result: Readonly<Record<string, unknown>> | null;
+  pricing: TaskPricing | null;
   error: { code: string; message: string } | null;
 }
 
@@ -20,18 +23,19 @@ export interface TaskRecord extends Omit<TaskRow, 'facts' | 'result' | 'errorCod
 export const taskColumns = [
   ...camelCased(
     'id, request_id, user_id, token_id, operation, format, driver, model, unit, channel, upstream_id, state, progress',
-    'facts, result, error_code, error_message, expected_units, unit_price, group_ratio, config_revision, callback_url',
+    'facts, result, error_code, error_message, expected_units, pricing, unit_price, group_ratio, config_revision, callback_url',
     'created_at, updated_at, started_at, completed_at, expires_at, traceparent, asked_at, deadline_at, polled_at',
     'next_poll_at, poll_interval, failures, lease_owner, attempt',
   ),
   'group_name as group' as const,
 ];
 
-export function taskRecord({ facts, result, errorCode, errorMessage, ...row }: TaskRow): TaskRecord {
+export function taskRecord({ facts, result, pricing, errorCode, errorMessage, ...row }: TaskRow): TaskRecord {
   return {
     ...row,
     facts: JSON.parse(facts) as Record<string, unknown>,
     result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
+    pricing: pricing === null ? null : (JSON.parse(pricing) as TaskPricing),
     error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
   };
 }

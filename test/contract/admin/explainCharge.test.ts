@@ -26,6 +26,7 @@ describeOperation('explainCharge', {
             request_id: id,
             model_name: 'alpha3-tts-flash',
             unit_price: 1,
+            price_rule: null,
             group_ratio: 1,
             group_name: 'default',
             config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),

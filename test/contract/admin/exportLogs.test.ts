@@ -74,6 +74,7 @@ describeOperation('exportLogs', {
         // The id of the provider, which clients do not see.
         upstream_id: expect.stringMatching(/./),
         unit_price: 1,
+        price_rule: null,
         group_ratio: 1,
         group_name: 'default',
         config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),

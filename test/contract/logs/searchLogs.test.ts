@@ -82,6 +82,7 @@ describeOperation('searchLogs', {
         task_id: null,
         state: 'completed',
         unit_price: 1,
+        price_rule: null,
         group_ratio: 1,
         refunded: 0,
         unit: 'characters',

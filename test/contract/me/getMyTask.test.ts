@@ -45,13 +45,13 @@ describeOperation('getMyTask', {
         units: 2,
         unit_price: details.unit_price,
         group_ratio: 1,
-        calculated: 2 * details.unit_price,
+        calculated: 2 * (details.unit_price ?? 0),
         charged: details.charged,
         refunded: 0,
         net: details.charged,
       });
       expect(charge?.explanation[0]).toBe(
-        `2 seconds x ${details.unit_price} x 1 = ${2 * details.unit_price}`,
+        `2 seconds x ${details.unit_price} x 1 = ${2 * (details.unit_price ?? 0)}`,
       );
     });
 

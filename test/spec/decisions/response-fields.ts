@@ -120,7 +120,7 @@ export const responseFields: ResponseFields = {
   LogSearchReply: 'data message success',
   'LogSearchReply.data': 'items total',
   LogItem:
-    'completion_tokens created_at id model_name prompt_tokens quota request_id task_id?|null token_name user_id',
+    'completion_tokens created_at id model_name price_rule?|null prompt_tokens quota request_id task_id?|null token_name unit_price?|null user_id',
   ListCallbacksReply: 'data message success',
   'ListCallbacksReply.data': 'items total',
   Callback:
@@ -146,27 +146,30 @@ export const responseFields: ResponseFields = {
   StatementRefund: 'credited model|null quota token_id|null token_name|null',
   MyPriceListReply: 'data message success',
   'MyPriceListReply.data': 'group items',
-  MyPrice: 'model price unit unit_price',
+  MyPrice: 'model price|null unit unit_price|null',
   MyLogReply: 'data message success',
   'MyLogReply.data': 'has_more items last_id|null',
   MyLogEntry:
-    'completion_tokens created_at debt duration_ms error_code|null group_ratio id model_name operation prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price units',
+    'completion_tokens created_at debt duration_ms error_code|null group_ratio id model_name operation prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units',
   MyTaskListReply: 'data message success',
   'MyTaskListReply.data': 'has_more items last_id|null',
   MyTask:
     'callback|null charged|null completed_at|null created_at error|null expected_units format id model operation progress refunded request_id reserved|null sandbox started_at|null state token_id token_name|null unit updated_at',
   MyTaskReply: 'data message success',
-  'MyTaskDetails/allOf/1': 'charge|null expires_at|null group_ratio request response timeline unit_price',
+  'MyTaskDetails/allOf/1':
+    'charge|null expires_at|null group_ratio price_rule|null request response timeline unit_price|null',
   MyUsageReply: 'data message success',
   'MyUsageReply.data': 'items since sum until',
   TaskEvent: 'at event',
   TaskCallback: 'failed_tries last_error|null last_status|null reports state',
-  TaskCharge: 'calculated charged debt explanation group_ratio net refunded reserved unit unit_price units',
+  TaskCharge:
+    'calculated charged debt explanation group_ratio net price_rule|null refunded reserved unit unit_price|null units',
   VerificationSessionReply: 'data message success',
   VerificationSession:
     'callback_url channel_id created_at expires_at group_id h5_link raw_response session_id status updated_at vendor_token',
   ModelListReply: 'data first_id|null has_more last_id|null object',
-  Model: 'created created_at display_name group_ratio id object owned_by protocols type unit unit_price',
+  Model: 'created created_at display_name group_ratio id object owned_by protocols type unit unit_price|null',
+  AppliedPriceRule: 'figures number',
   ModelVoice: 'id',
   UserListReply: 'data message success',
   'UserListReply.data': 'items total',
@@ -246,7 +249,7 @@ export const responseFields: ResponseFields = {
   Debtor: 'debt deleted id name',
   AuditProblem: 'problem subject',
   ExportedEntry:
-    'channel completion_tokens config_revision created_at debt duration_ms error_code|null group_name group_ratio id model_name operation prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price units upstream_id|null user_id',
+    'channel completion_tokens config_revision created_at debt duration_ms error_code|null group_name group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units upstream_id|null user_id',
   ChargeReply: 'data message success',
   Charge: 'calculated entry explanation net refund|null reserved unlimited',
   ChargeRefund: 'amount created_at reason user_id',
