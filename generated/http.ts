@@ -1360,7 +1360,8 @@ export interface paths {
          * Get the caller's usage figures.
          * @description Returns requests, errors, latency, quota and usage of whole hours, in one group or grouped by `by`. The figures
          *     match the request log exactly and remain when retention removes its entries. A request counts in the hour in which
-         *     it ended. A request that was rejected before a reservation is in neither.
+         *     it ended. A request that was rejected before a reservation is in neither. After a burst of more than 200,000
+         *     requests, `complete_until` states up to when the figures are complete, for some seconds.
          *
          *     A key with limits gets the figures of itself and of the keys created with it, directly or indirectly. Other keys get
          *     those of all keys of the user.
@@ -2430,7 +2431,8 @@ export interface paths {
          * Get usage figures.
          * @description Returns requests, errors, latency, quota and usage of whole hours, in one group or grouped by `by`. The figures
          *     match the request log exactly and remain when retention removes its entries. A request counts in the hour in which
-         *     it ended. A request that was rejected before a reservation is in neither.
+         *     it ended. A request that was rejected before a reservation is in neither. After a burst of more than 200,000
+         *     requests, `complete_until` states up to when the figures are complete, for some seconds.
          *
          *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
          *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
@@ -7827,6 +7829,11 @@ export interface components {
                  * @description End of the last included hour. Unix time in seconds.
                  */
                 until: number;
+                /**
+                 * Format: int64
+                 * @description Start of the hour from which figures can be too low, because requests are still being added to them. Null if they include all requests. Unix time in seconds.
+                 */
+                complete_until: number | null;
                 /** @description The groups, sorted by their dimensions. */
                 items: components["schemas"]["UsageGroup"][];
                 sum: components["schemas"]["Figures"];
@@ -10279,6 +10286,11 @@ export interface components {
                  * @description End of the last included hour. Unix time in seconds.
                  */
                 until: number;
+                /**
+                 * Format: int64
+                 * @description Start of the hour from which figures can be too low, because requests are still being added to them. Null if they include all requests. Unix time in seconds.
+                 */
+                complete_until: number | null;
                 /** @description The groups, sorted by their dimensions. */
                 items: components["schemas"]["FigureGroup"][];
                 sum: components["schemas"]["Figures"];

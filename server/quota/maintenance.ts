@@ -142,7 +142,11 @@ export class Retention extends PeriodicJob<RetentionParts> {
   }
 }
 
-const rollUpBatchSize = 1_000;
+/**
+ * Entries of one transaction. SQLite has one writer, which must not stall. PostgreSQL adds up about 100,000 a second, so
+ * that the figures keep up with all gateways of a database.
+ */
+const rollUpBatchSizes: Readonly<Record<Store['engine'], number>> = { sqlite: 1_000, postgres: 20_000 };
 
 /** Adds entries of the request log to usage figures, which are kept longer. Reports add up the entries since. */
 export class RollUp extends PeriodicJob<JobParts> {
@@ -157,10 +161,10 @@ export class RollUp extends PeriodicJob<JobParts> {
   async run(): Promise<number> {
     const { store } = this.parts;
     const end = (this.#end ??= await readLogEnd(store.read));
-    return this.inBatches(rollUpBatchSize, async () => {
-      const rolled = await store.run('rollUpLog', { end, limit: rollUpBatchSize });
-      if (rolled === 'lost' || (typeof rolled === 'number' && rolled < rollUpBatchSize))
-        this.#end = undefined;
+    const limit = rollUpBatchSizes[store.engine];
+    return this.inBatches(limit, async () => {
+      const rolled = await store.run('rollUpLog', { end, limit });
+      if (rolled === 'lost' || (typeof rolled === 'number' && rolled < limit)) this.#end = undefined;
       return typeof rolled === 'string' ? 0 : rolled;
     });
   }

@@ -284,6 +284,25 @@ describe.each(engines)('the figures on %s', (engine) => {
     await idle.stop();
   });
 
+  test('omit entries instead of reading too many of them, and name the hour from which they are missing', async () => {
+    const at = (hours: number) => ({ ...blank, created_at: start + hours * hour + 5 });
+    await write([at(0), at(1), at(1)]);
+    await rollAll();
+    await write([at(1), at(3), at(2), at(4)]);
+    const report = (unrolled: number, until = always.until) =>
+      showFigures(store.read, { by: [], since: 0, until }, unrolled);
+    const seen = async (...args: Parameters<typeof report>) => {
+      const { groups, completeUntil } = await report(...args);
+      return [groups[0]?.figures.requests, completeUntil];
+    };
+    expect(await seen(4)).toEqual([7, null]);
+    expect(await seen(3)).toEqual([3, start + hour]);
+    // The range ends before the first missing entry.
+    expect(await seen(3, start + hour)).toEqual([1, null]);
+    await rollAll();
+    expect(await seen(0)).toEqual([7, null]);
+  });
+
   test('contain a whole batch or nothing of it', async () => {
     const rows = fc.sample(entries, { numRuns: 4, seed: 3 }).flat();
     await write(rows);
@@ -374,7 +393,7 @@ describe.each(engines)('the figures on %s', (engine) => {
       testStore,
       rows.map((one, index) => ({ ...one, request_id: `r${index}` })),
     );
-    expect(await show({ by: ['user'] })).toEqual({ groups: [], more: true });
+    expect(await show({ by: ['user'] })).toEqual({ groups: [], more: true, completeUntil: null });
     expect((await show({ by: ['user'], userId: 7 })).groups).toHaveLength(1);
     expect(await requests()).toBe(mostGroups + 1);
   });

@@ -200,7 +200,8 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
         }),
       );
       const plan = plans.join('\n');
-      return { plan, parts: [...new Set(plan.match(/request_log_(other|\d{8})(?!_)\b/g))].toSorted() };
+      const partsIn = (text = '') => [...new Set(text.match(/request_log_(other|\d{8})(?!_)\b/g))].toSorted();
+      return { plan, parts: partsIn(plan), lastParts: partsIn(plans.at(-1)) };
     };
     const [since, until] = [today * 86_400, (today + 2) * 86_400];
     const asked = [partitionOf(today), partitionOf(today + 1)];
@@ -209,7 +210,8 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     );
     expect(exported.parts).toEqual(asked);
     const figures = await explain(() => showFigures(db, { by: ['hour'], since, until }));
-    expect(figures.parts).toEqual(asked);
+    // The statement before only reads the last id of each partition.
+    expect(figures.lastParts).toEqual(asked);
     const page = await explain(() =>
       searchLog(db, { userId: token.userId, keyword: '', offset: 0, limit: 5 }),
     );

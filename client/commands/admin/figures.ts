@@ -65,6 +65,8 @@ export const figuresCommand = command({
     const figures = await client.admin.figures({ by, user_id, token_id, ...others }, { signal });
     const heads = Object.fromEntries(by.map((grouping) => [grouping, groupColumns[grouping]]));
     output.table(figures.items, { ...heads, ...columns }, figures);
+    if (figures.complete_until !== null)
+      output.note(`Incomplete from ${time(figures.complete_until)}: requests are still being added.`);
     output.note(`${time(figures.since)} to ${time(figures.until)}: ${figures.sum.requests} requests`);
   },
 });

@@ -32,7 +32,13 @@ export async function reportFigures(
   const since = wholeHours(query.since ?? until - day, Math.floor);
   const zone = timeZoneOf(query.time_zone);
   const offsets = zone && offsetsOf(zone, { since, until, now: gateway.clock() / 1_000 });
-  const { groups, more } = await runReport(request, 'showFigures', { by, since, until, offsets, ...filter });
+  const { groups, more, completeUntil } = await runReport(request, 'showFigures', {
+    by,
+    since,
+    until,
+    offsets,
+    ...filter,
+  });
   if (more)
     throw invalid('by', `the result has more than ${mostGroups} groups; name fewer fields, or less time.`);
   const sum = groups.reduce((all, { figures }) => addFigures(all, figures), noFigures);
@@ -43,7 +49,7 @@ export async function reportFigures(
     });
     return { ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>), ...viewFigures(figures) };
   });
-  return { since, until, items, sum: viewFigures(sum) };
+  return { since, until, complete_until: completeUntil, items, sum: viewFigures(sum) };
 }
 
 function timeZoneOf(name: string | undefined): TimeZone | undefined {

@@ -77,11 +77,28 @@ function dayIn(offsets: readonly OffsetChange[]): string {
 type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
   Record<string, string | number> & { unit: string };
 
-/** Sums up the log, including swept entries, and refunds. `more`: there are more than `mostGroups` groups, and none is returned. */
+/** Largest number of entries that a report adds up itself, as a range of ids. More would take seconds. */
+const mostUnrolled = 200_000;
+/** Number of entries whose earliest time is that of all later entries. Gateways write them nearly in the order of time. */
+const orderedWithin = 1_000;
+
+export interface FiguresReport {
+  groups: FigureGroup[];
+  /** There are more than `mostGroups` groups, and none is returned. */
+  more: boolean;
+  /** Start of the hour from which entries are missing, in Unix seconds. Null: none is missing. */
+  completeUntil: number | null;
+}
+
+/**
+ * Sums up the log, including swept entries, and refunds. If more than `unrolled` entries are not in the sums yet, the report
+ * omits these entries instead of reading them.
+ */
 export async function showFigures(
   db: Db,
   query: FiguresQuery,
-): Promise<{ groups: FigureGroup[]; more: boolean }> {
+  unrolled = mostUnrolled,
+): Promise<FiguresReport> {
   const { by, since, until, userId, tokenId, family, model, channel, operation, offsets } = query;
   const columns = { ...groupColumns, ...(offsets !== undefined && { day: dayIn(offsets) }) };
   const conditions = equalities({
@@ -93,9 +110,11 @@ export async function showFigures(
   });
   if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${familyOf(family)}`);
   const filter = allOf(conditions);
-  // For the planner, which otherwise assumes that a third of the log is not in the figures.
-  const known = await readMark(db);
+  const { known, missingFrom } = await readProgress(db, unrolled);
+  const completeUntil = missingFrom !== null && missingFrom < until ? missingFrom : null;
   const days = onDays(db, dayOf(since * 1000), dayOf(until * 1000 - 1));
+  // `known` is for the planner, which otherwise assumes that a third of the log is not in the figures.
+  const isUnrolled = sql<SqlBool>`id > ${known} and id > (select rolled_to from log_figures_mark)`;
   const names = by.map((_, index) => `group_${index}`);
   const keys = sql.raw(['unit', ...by.map((one, index) => `${columns[one]} as ${names[index]}`)].join(', '));
   const groups = sql.raw(['unit', ...names].join(', '));
@@ -106,7 +125,7 @@ export async function showFigures(
         select ${figureColumns}, 0 as refunded from log_figures where hour >= ${since} and hour < ${until} and ${filter}
         union all
         select ${entryColumns}, 0 as refunded from request_log
-        where id > ${known} and id > (select rolled_to from log_figures_mark)
+        where ${missingFrom === null ? isUnrolled : sql`false`}
           and created_at >= ${since} and created_at < ${until} and ${days} and ${filter}
         union all
         select ${refundColumns}, amount as refunded from refunds
@@ -114,7 +133,7 @@ export async function showFigures(
       ) as f
     ) as g
     group by ${groups} order by ${order} limit ${mostGroups + 1}`.execute(db);
-  if (rows.length > mostGroups) return { groups: [], more: true };
+  if (rows.length > mostGroups) return { groups: [], more: true, completeUntil };
   const found = new Map<string, FigureGroup>();
   for (const row of rows) {
     const group = names.map((name) => row[name] ?? '');
@@ -122,7 +141,7 @@ export async function showFigures(
     const before = found.get(key)?.figures ?? noFigures;
     found.set(key, { group, figures: addFigures(before, figuresOf(row)) });
   }
-  return { groups: [...found.values()], more: false };
+  return { groups: [...found.values()], more: false, completeUntil };
 }
 
 function figuresOf(row: Row): Figures {
@@ -153,9 +172,24 @@ export function atMost(figures: Figures, share: number): number {
   return Math.min(step ?? figures.longest_ms, figures.longest_ms);
 }
 
-async function readMark(db: Db): Promise<number> {
-  const mark = await db.selectFrom('log_figures_mark').select('rolled_to').executeTakeFirst();
-  return mark?.rolled_to ?? 0;
+/** Reads the last entry in the sums and, if too many follow it, the start of the hour of the first that is missing. */
+async function readProgress(
+  db: Db,
+  unrolled: number,
+): Promise<{ known: number; missingFrom: number | null }> {
+  const { rows } = await sql<{ known: number; last: number }>`
+    select rolled_to as known, (select coalesce(max(id), 0) from request_log) as last from log_figures_mark`.execute(
+    db,
+  );
+  const { known = 0, last = 0 } = rows[0] ?? {};
+  if (last - known <= unrolled) return { known, missingFrom: null };
+  const { rows: first } = await sql<{ at: number | null }>`
+    select min(created_at) as at from (
+      select created_at from request_log where id > ${known} order by id limit ${orderedWithin}) as e`.execute(
+    db,
+  );
+  const at = first[0]?.at ?? null;
+  return { known, missingFrom: at === null ? null : at - (at % 3_600) };
 }
 
 /** Reads the current end of the log. */

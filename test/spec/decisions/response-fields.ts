@@ -159,7 +159,7 @@ export const responseFields: ResponseFields = {
   'MyTaskDetails/allOf/1':
     'charge|null expires_at|null group_ratio price_rule|null request response timeline unit_price|null',
   MyUsageReply: 'data message success',
-  'MyUsageReply.data': 'items since sum until',
+  'MyUsageReply.data': 'complete_until|null items since sum until',
   TaskEvent: 'at event',
   TaskCallback: 'failed_tries last_error|null last_status|null reports state',
   TaskCharge:
@@ -256,7 +256,7 @@ export const responseFields: ResponseFields = {
   RefundReply: 'data message success',
   Refund: 'amount charged created_at credited_to|null reason remain_quota|null request_id token_id',
   FiguresReply: 'data message success',
-  'FiguresReply.data': 'items since sum until',
+  'FiguresReply.data': 'complete_until|null items since sum until',
   Figures: 'completion_tokens errors latency prompt_tokens quota refunded requests units',
   'Figures.latency': 'max_ms mean_ms p50_ms p95_ms',
   ContractDocument: 'info',
