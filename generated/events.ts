@@ -1740,6 +1740,22 @@ export interface components {
             "webhook-signature"?: components["schemas"]["WebhookSignature"];
         };
         /**
+         * TaskQueue
+         * @description Place of a task that waits, because the channels of its model are at their limits. Absent when the task does not wait.
+         */
+        TaskQueue: {
+            /**
+             * @description Position among the waiting tasks of all users, from 1. Users are served in turn.
+             * @example 3
+             */
+            position: number;
+            /**
+             * @description Estimated start, as a Unix time in seconds. Absent while the gateway cannot estimate it.
+             * @example 1924990030
+             */
+            estimated_start_at?: number;
+        };
+        /**
          * OfficialTaskStatus
          * @description `queued`, `running`, then `succeeded`, `failed` or `expired`. A queued task can become `cancelled`.
          * @enum {string}
@@ -1828,6 +1844,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description Id of the model.
              * @example epsilon-delta-2-0-260128
@@ -1942,6 +1959,7 @@ export interface components {
              * @example 3f1c2a9be08d47a1
              */
             task_id: string;
+            queue?: components["schemas"]["TaskQueue"];
             status: components["schemas"]["MusicTaskStatus"];
             /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
@@ -2189,6 +2207,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE
@@ -2501,6 +2520,7 @@ export type WebhookId = components['schemas']['WebhookId'];
 export type WebhookTimestamp = components['schemas']['WebhookTimestamp'];
 export type WebhookSignature = components['schemas']['WebhookSignature'];
 export type CallbackHeaders = components['schemas']['CallbackHeaders'];
+export type TaskQueue = components['schemas']['TaskQueue'];
 export type OfficialTaskStatus = components['schemas']['OfficialTaskStatus'];
 export type OfficialTaskError = components['schemas']['OfficialTaskError'];
 export type OfficialTaskContent = components['schemas']['OfficialTaskContent'];

@@ -4403,6 +4403,22 @@ export interface components {
             "metadata[parameters][seed]"?: string;
         };
         /**
+         * TaskQueue
+         * @description Place of a task that waits, because the channels of its model are at their limits. Absent when the task does not wait.
+         */
+        TaskQueue: {
+            /**
+             * @description Position among the waiting tasks of all users, from 1. Users are served in turn.
+             * @example 3
+             */
+            position: number;
+            /**
+             * @description Estimated start, as a Unix time in seconds. Absent while the gateway cannot estimate it.
+             * @example 1924990030
+             */
+            estimated_start_at?: number;
+        };
+        /**
          * VideoTaskStatus
          * @description `queued`, `in_progress`, then `completed` or `failed`. A queued task can fail directly. A final state never changes.
          * @enum {string}
@@ -4574,6 +4590,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description The same as `id`.
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -4720,6 +4737,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description Id of the model.
              * @example epsilon-delta-2-0-260128
@@ -5024,6 +5042,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             task_id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description Always `PENDING`.
              * @constant
@@ -5688,6 +5707,7 @@ export interface components {
              * @example 3f1c2a9be08d47a1
              */
             task_id: string;
+            queue?: components["schemas"]["TaskQueue"];
             status: components["schemas"]["MusicTaskStatus"];
             /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
@@ -6048,6 +6068,7 @@ export interface components {
                 /** @description Id of the task. */
                 task_id: string;
                 status: components["schemas"]["MusicTaskStatus"];
+                queue?: components["schemas"]["TaskQueue"];
                 /** @description Reason of the failure. Empty if the task did not fail. */
                 fail_reason?: string;
                 /** @description Fields of the request that the contract defines, with their original values. */
@@ -6156,6 +6177,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /**
              * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE
@@ -7468,6 +7490,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /** @description Id of the request that created the task. */
             request_id: string;
             /**
@@ -9548,6 +9571,7 @@ export interface components {
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
+            queue?: components["schemas"]["TaskQueue"];
             /** @description Id of the request that created the task. */
             request_id: string;
             /**

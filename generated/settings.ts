@@ -136,6 +136,8 @@ export interface components {
                     requests_per_minute?: number;
                     /** @description Calls and sockets at a time. */
                     concurrent_calls?: number;
+                    /** @description Tasks at a time. Further tasks wait in the queue. */
+                    concurrent_tasks?: number;
                     /** @description Quota that calls and tasks cost in a day of UTC, at the customers' prices. */
                     spend_per_day?: number;
                 };
@@ -184,6 +186,8 @@ export interface components {
                 requests_per_minute?: number;
                 /** @description Open sockets of each key without its own limit. 0: no limit. */
                 sockets_per_key?: number;
+                /** @description Maximum time that a task waits for a place within the limits of a channel, in seconds. Default: 3,600. */
+                queue_seconds?: number;
                 /** @description Maximum duration of a speech, messages or embeddings call, in seconds. */
                 speech_seconds?: number;
             };

@@ -206,6 +206,7 @@ async function startParts(
         if (callbackUrl !== null) callbacks.wake();
       },
       timing,
+      maxQueueMs: () => (liveSettings.current.limits.queueSeconds ?? 3_600) * 1_000,
     }),
   );
 

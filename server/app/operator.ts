@@ -18,6 +18,7 @@ import {
   deliveryLag,
   lastReloadSuccessful,
   pollLag,
+  taskQueueDepth,
   tasksOpen,
 } from '../telemetry/metrics.ts';
 import { measureProcess } from '../telemetry/process-metrics.ts';
@@ -167,6 +168,7 @@ function addGauges(gateway: Gateway): () => void {
         Object.entries(tasks).map(([state, count]) => [count, { 'unigate.task.state': state }] as const),
       ),
     ),
+    taskQueueDepth.addCallback(() => fromStore(({ waiting }) => [[waiting] as const])),
     pollLag.addCallback(() => fromStore(({ taskDueAt }) => [[lagOf(taskDueAt)] as const])),
     deliveryBacklog.addCallback(() => fromStore(({ deliveries }) => [[deliveries] as const])),
     deliveryLag.addCallback(() => fromStore(({ deliveryDueAt }) => [[lagOf(deliveryDueAt)] as const])),

@@ -81,6 +81,10 @@ export class Channels {
     return this.#disabled.get(name);
   }
 
+  isEnabled(name: string): boolean {
+    return !this.#disabled.has(name);
+  }
+
   get names(): readonly string[] {
     return this.#all.map(({ name }) => name);
   }

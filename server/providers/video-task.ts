@@ -29,8 +29,18 @@ export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
     ...defined({ seconds, size }),
     ...(completed && filesOf(id, result, links.baseUrl)),
     ...defined({ metadata: result.metadata }),
+    ...queueOf(task),
     error,
   };
+}
+
+/** The place of a waiting task in its queue, as every format renders it. */
+export function queueOf({ queue }: Pick<TaskRecord, 'queue'>): {
+  queue?: components['schemas']['TaskQueue'];
+} {
+  if (queue === undefined) return {};
+  const { position, estimatedStartAt: at } = queue;
+  return { queue: { position, ...(at !== null && { estimated_start_at: unixTime(at) }) } };
 }
 
 export function videoResult({ result }: TaskRecord): VideoResult {

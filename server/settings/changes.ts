@@ -97,6 +97,7 @@ function otherSettings({ callbacks, limits, tls, ...settings }: Settings): Named
     'limits.keys_per_key': settings.keysPerKey,
     'limits.requests_per_minute': limits.requestsPerMinute,
     'limits.sockets_per_key': limits.socketsPerKey,
+    'limits.queue_seconds': limits.queueSeconds,
     'limits.speech_seconds': settings.speechMs,
     'books.keep_days': settings.keepBooksMs,
     'stop.delay_seconds': settings.stopDelayMs,

@@ -97,6 +97,8 @@ export interface Settings {
     bodyMbPerKey?: number | undefined;
     requestsPerMinute: number;
     socketsPerKey: number;
+    /** Longest time of a task in the queue. Default: 3,600. */
+    queueSeconds?: number | undefined;
   };
   /** Maximum number of live keys that one key has created through `POST /api/token/`. 0: no limit. */
   keysPerKey: number;
@@ -194,6 +196,7 @@ export function readSettings(environment: Environment): Settings {
       limits: channel.limits && {
         requestsPerMinute: channel.limits.requests_per_minute,
         concurrentCalls: channel.limits.concurrent_calls,
+        concurrentTasks: channel.limits.concurrent_tasks,
         spendPerDay: channel.limits.spend_per_day,
       },
     })),
@@ -203,6 +206,7 @@ export function readSettings(environment: Environment): Settings {
       bodyMbPerKey: limits?.body_mb_per_key,
       requestsPerMinute: limits?.requests_per_minute ?? 0,
       socketsPerKey: limits?.sockets_per_key ?? 0,
+      queueSeconds: limits?.queue_seconds,
     },
     keysPerKey: limits?.keys_per_key ?? 100,
     keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,

@@ -25,6 +25,8 @@ export interface Database {
   log_figures_mark: LogFiguresMarkTable;
   voices: VoicesTable;
   tasks: TasksTable;
+  task_queue: TaskQueueTable;
+  queue_turns: QueueTurnsTable;
   clips: ClipsTable;
   deliveries: DeliveriesTable;
   callback_endpoints: CallbackEndpointsTable;
@@ -563,6 +565,39 @@ export interface TasksTable extends NewTaskColumns {
   lease_owner: string | null;
   /** Counts the claims, so that a write of an earlier claim is rejected. */
   attempt: number;
+  /** Since when it waits for a place within the limits of a channel, by the clock of due times; null: it does not wait. */
+  queued_at: number | null;
+}
+
+/** Tasks that wait for a place within the limits of a channel, or that a provider is getting after they waited. */
+export interface TaskQueueTable {
+  /** In the order of creation. */
+  id: Generated<number>;
+  task_id: string;
+  user_id: number;
+  /** Names of the possible channels in the order of the alphabet. Tasks of one pool compete. */
+  pool: string;
+  /** JSON array of the same names, in the order of preference. */
+  channels: string;
+  /** JSON array of the channels that could not take the task in this round. */
+  excluded: string;
+  /** JSON value for the driver. It is deleted when a provider has accepted the task. */
+  request: string;
+  /** Milliseconds in which the task must end after it has left the queue. */
+  lifetime_ms: number;
+  /** By the clock of due times, as the columns below. */
+  queued_at: number;
+  /** When the task fails unless it has left the queue. */
+  wait_until: number;
+  /** When a provider may be asked next. */
+  not_before: number;
+}
+
+/** When the queue last started a task of a user, so that users are served in turn. */
+interface QueueTurnsTable {
+  user_id: number;
+  /** By the clock of due times. */
+  served_at: number;
 }
 
 /** Songs and stems of music tasks. A clip is deleted with its task. */

@@ -196,6 +196,12 @@ export const taskCanceled: TaskError = {
 };
 export const taskExpired: TaskError = { code: 'task_expired', message: 'The task was not finished in time.' };
 
+/** A task that waited too long in the queue. */
+export const taskNotStarted: TaskError = {
+  code: 'task_expired',
+  message: 'The task was not started in time, because the channels of its model were at their limits.',
+};
+
 /** The provider may have accepted the task although the gateway has no confirmation. */
 export const submissionInterrupted: TaskError = {
   code: 'submission_interrupted',

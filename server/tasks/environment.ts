@@ -29,15 +29,22 @@ export interface TaskOptions {
   timing?: Partial<TaskTiming>;
   /** Concurrent polls of one channel. A single user gets half of them. */
   pollsPerChannel?: number;
+  /** Longest time in the queue, in milliseconds. Default: an hour. */
+  maxQueueMs?: () => number;
   /** Id of the gateway in its claims. Default: a random id, whose claims last until they are released. */
   owner?: string;
 }
 
-export type ChangedTask = Pick<TaskRecord, 'id' | 'state' | 'progress' | 'callbackUrl'>;
+export type ChangedTask = Pick<
+  TaskRecord,
+  'id' | 'state' | 'progress' | 'callbackUrl' | 'channel' | 'askedAt'
+>;
 
 interface TaskChannels {
   readonly names: readonly string[];
   named(name: string): Channel | undefined;
+  /** Default: every channel is enabled. */
+  isEnabled?(name: string): boolean;
   recordSpend?(channel: string, quota: number): void;
 }
 
@@ -59,6 +66,7 @@ export function environment(options: TaskOptions, stopping: AbortSignal, owner: 
     timers: systemTimers,
     random: Math.random,
     pollsPerChannel: 256,
+    maxQueueMs: () => 3_600_000,
     owner,
     ...options,
     timing: { ...defaultTiming, ...options.timing },

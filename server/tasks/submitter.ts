@@ -6,10 +6,12 @@ import {
   noCandidate,
   withShortestRetryAfter,
 } from '../channels/failover.ts';
+import { limitFailure } from '../channels/limits.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
 import { describeShortage, insufficientQuota } from '../quota/insufficient-quota.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
+import type { StartedTask } from '../store/commands/task-queue.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
@@ -17,11 +19,13 @@ import { recordReservation } from '../telemetry/quota-metrics.ts';
 import { callDriver, DriverError, reportDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { cancelUpstreamTask } from './poller.ts';
+import { TaskQueue } from './queue.ts';
 import { reservedQuotaOf } from './record-final-task.ts';
 import {
   fingerprintOfClientRequest,
   LeasedTaskWriter,
   leaseDrawOf,
+  mayWait,
   newTask,
   type RepeatedCreation,
   type SubmittedTask,
@@ -42,11 +46,13 @@ export class Submitter {
   readonly #leasedTasks: LeasedTaskWriter;
   readonly #running = new Map<string, Running>();
   readonly #repeats = new Set<Promise<unknown>>();
+  readonly queue: TaskQueue;
 
   constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
     this.#leasedTasks = new LeasedTaskWriter(env.store);
     this.#changes = changes;
+    this.queue = new TaskQueue(env, changes, (started, isAwaited) => this.#startQueued(started, isAwaited));
   }
 
   /** Running submissions, and repeated requests that wait for one. */
@@ -65,6 +71,7 @@ export class Submitter {
     if (first === undefined) throw noCandidate({ channels: [], scope: {}, refusals: [] });
     const driver = this.#env.drivers.get(creation.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${creation.driver}`);
+    if (mayWait(creation)) requireSpending(creation.channels);
     let made = await this.#create(creation, first);
     while (made.outcome === 'replayed') {
       const task = await this.#outcomeOf(made.task);
@@ -74,14 +81,88 @@ export class Submitter {
     if (made.outcome !== 'created') throw refusal(made.outcome, creation);
     recordReservation(creation.model.id, reservedQuotaOf(made.task));
     fault('submit:reserved');
-    const { id, nextPollAt } = made.task;
+    if (made.task.queuedAt !== null)
+      return { task: await this.queue.startNow(made.task, creation.channels.length), replayed: false };
     const result = this.#submitToChannels(made.task, creation, driver);
+    return { task: await this.#track(made.task, result), replayed: false };
+  }
+
+  /** Counts a submission as running until it has a result. */
+  async #track({ id, nextPollAt }: TaskRecord, result: Promise<TaskRecord>): Promise<TaskRecord> {
     this.#running.set(id, { result, claimedUntil: nextPollAt ?? 0 });
     try {
-      return { task: await result, replayed: false };
+      return await result;
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  #startQueued(started: StartedTask, isAwaited: boolean): Promise<TaskRecord> {
+    return this.#track(started.task, this.#submitQueued(started, isAwaited));
+  }
+
+  /**
+   * Submits a task that left the queue to its channel. If the channel certainly did not take it, the task returns to the
+   * queue, for its other channels or for a later attempt. `isAwaited`: the client that creates it waits for the response.
+   *
+   * @throws Failure when a client waits and no channel accepts the task, which is dropped then
+   */
+  async #submitQueued(
+    { task, request, channels: names, excluded }: StartedTask,
+    isAwaited: boolean,
+  ): Promise<TaskRecord> {
+    const { timing, timers, store, channels, drivers } = this.#env;
+    const { id, attempt } = task;
+    const channel = channels.named(task.channel);
+    const driver = drivers.get(task.driver);
+    const search: CandidateSearch = {
+      channels: channel === undefined ? [] : [channel],
+      scope: { user: task.userId, model: task.model },
+      kind: 'task',
+      refusals: [],
+    };
+    let refused: DriverError | undefined;
+    if (driver !== undefined)
+      for await (const candidate of candidates(search)) {
+        const mark = { channel: candidate.channel.name, askedAt: timers.monotonic() };
+        try {
+          if (!(await persist(store, 'markSubmitted', { id, attempt, ...mark })))
+            return this.#currentState(task);
+          fault('submit:marked');
+          const marked = { ...task, ...mark };
+          const lateAt = timers.monotonic() + timing.submitLimitMs;
+          const answer = await this.#send(marked, JSON.parse(request) as object, driver, candidate, lateAt);
+          if (!(answer instanceof DriverError))
+            return await this.#accept(marked, answer, driver, candidate.channel, true);
+          refused = answer;
+          if (answer.kind !== 'retryable') return await this.#endQueued(marked, answer.failure, isAwaited);
+        } finally {
+          candidate.attempt.finish();
+        }
+      }
+    const tried = [...excluded, task.channel];
+    const hasOthers = names.some((name) => !tried.includes(name) && channels.named(name) !== undefined);
+    const isLimited = refused === undefined && search.refusals.length > 0;
+    if (!hasOthers && isAwaited && !isLimited)
+      return this.#endQueued(task, refused?.failure ?? noCandidate(search), true);
+    const retryMs = Math.min(timing.maxPauseMs, ...search.refusals.map((refusal) => refusal.retryMs));
+    const pauseMs = isLimited ? retryMs : timing.queueRetryMs;
+    const again = hasOthers
+      ? { excluded: tried, notBefore: timers.monotonic() }
+      : { excluded: [], notBefore: timers.monotonic() + pauseMs };
+    await persist(store, 'requeueTask', { id, attempt, ...again });
+    this.queue.wake(again.notBefore);
+    return this.#currentState(task);
+  }
+
+  /** Ends a task of the queue that a channel rejected or may have accepted. */
+  async #endQueued(task: TaskRecord, failure: Failure, isAwaited: boolean): Promise<TaskRecord> {
+    if (!isAwaited) {
+      const { code, message } = failure;
+      return (await this.#changes.fail(task, { code, message })) ?? this.#currentState(task);
+    }
+    if (await this.#changes.drop(task, failure)) throw failure;
+    return this.#currentState(task);
   }
 
   /** Returns the task of an earlier identical request. Undefined: there is none, or it was dropped. */
@@ -143,6 +224,7 @@ export class Submitter {
       const task = await findTaskById(store.read, id);
       if (task === undefined || task.upstreamId !== null || task.completedAt !== null) return task;
       const { leaseOwner } = task;
+      if (task.queuedAt !== null) return task;
       // Claimed by this process but not running: the submission was interrupted before it began.
       if (leaseOwner === null || (leaseOwner === owner && polls > 1)) await this.#changes.interrupt(task);
       else if (stopping.aborted || timers.monotonic() >= lateAt) return task;
@@ -219,8 +301,10 @@ export class Submitter {
     submission: Submission,
     driver: TaskDriver,
     channel: Channel,
+    wasQueued = false,
   ): Promise<TaskRecord> {
-    const accepted = await this.#changes.accept(task, submission);
+    const accepted = await this.#changes.accept(task, submission, wasQueued);
+    this.#env.channels.recordSpend?.(channel.name, reservedQuotaOf(task));
     if (accepted !== undefined) return accepted;
     // The task has ended in the meantime, so its result will not be fetched.
     await cancelUpstreamTask(this.#env, { ...task, upstreamId: submission.upstreamId }, driver, channel);
@@ -236,6 +320,12 @@ export class Submitter {
 }
 
 type CreatedTask = Exclude<NewTaskResult, { outcome: 'insufficient_quota' }>;
+
+/** @throws Failure 429 when all channels have spent their quota of the day, because waiting could take hours */
+function requireSpending(channels: readonly Channel[]): void {
+  const refusals = channels.map(({ limiter }) => limiter.spendRefusal).filter((one) => one !== undefined);
+  if (refusals.length === channels.length) throw limitFailure(refusals);
+}
 
 function refusal(
   outcome: Exclude<CreatedTask['outcome'], 'created' | 'replayed'>,

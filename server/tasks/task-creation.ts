@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { Channel } from '../channels/channel.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
@@ -74,10 +75,11 @@ export interface SubmittedTask {
 
 /** Returns the row of a new task, claimed by this process for the longest submission. */
 export async function newTask(
-  { timing, timers, owner, priceTerms, clock }: TaskEnvironment,
+  { timing, timers, owner, priceTerms, clock, maxQueueMs }: TaskEnvironment,
   creation: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
+  const isQueued = mayWait(creation);
   const { caller, model, sentUrls = [] } = creation;
   const idempotencyKey = storedIdempotencyKey(caller, creation.idempotencyKey ?? null);
   const facts = JSON.stringify(creation.facts);
@@ -87,7 +89,11 @@ export async function newTask(
   const { rule, ...terms } = priceTerms(model.id, caller.group, () => creation.priceFields ?? {});
   const { expectedUnits, maxOutputTokens = 0 } = creation;
   const pricing = rule === null ? null : { rule, maxOutputTokens };
+  const request = isQueued ? await jsonOf(creation.request) : '';
   const dueNow = timers.monotonic();
+  const lifetimeMs = creation.lifetimeMs ?? timing.lifetimeMs;
+  const waitMs = isQueued ? maxQueueMs() : 0;
+  const names = creation.channels.map(({ name }) => name);
   return {
     // 128 random bits cannot be guessed.
     id: `task_${randomBytes(16).toString('hex')}`,
@@ -112,13 +118,33 @@ export async function newTask(
     retryCount,
     traceparent: currentTraceparent(),
     // Without an idempotency key the submission follows at once, so no second write marks its start.
-    askedAt: idempotencyKey === null ? dueNow : null,
-    deadlineAt: dueNow + (creation.lifetimeMs ?? timing.lifetimeMs),
+    askedAt: idempotencyKey === null && !isQueued ? dueNow : null,
+    deadlineAt: dueNow + waitMs + lifetimeMs,
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,
     leaseUntil: dueNow + timing.submitLimitMs + timing.claimMarginMs,
     now: clock(),
+    ...(isQueued && {
+      queue: {
+        pool: names.toSorted().join(' '),
+        channels: JSON.stringify(names),
+        request,
+        lifetimeMs,
+        queuedAt: dueNow,
+        waitUntil: dueNow + waitMs,
+      },
+    }),
   };
+}
+
+/** Whether a task may have to wait for a limit of one of its channels. */
+export function mayWait({ channels }: Pick<TaskCreation, 'channels'>): boolean {
+  return channels.some(({ limiter }) => limiter.limitsTasks);
+}
+
+async function jsonOf(value: object): Promise<string> {
+  const chunks: Buffer[] = await Readable.from(jsonChunks(value)).toArray();
+  return Buffer.concat(chunks).toString();
 }
 
 const maxBatch = 200;

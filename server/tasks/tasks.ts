@@ -8,12 +8,13 @@ import {
   findTasks,
   listTasks,
   pageTasks,
+  type QueuePlace,
   type TaskFilter,
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
 import { type AcceptedTask, asDriverError, callDriver, taskCanceled } from './driver.ts';
-import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
+import { type ChangedTask, environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Poller } from './poller.ts';
 import { type ResumeInput, resumeTask } from './resumption.ts';
@@ -47,7 +48,13 @@ export class Tasks {
   readonly #resuming = new Set<Promise<unknown>>();
 
   constructor(options: TaskOptions) {
-    this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
+    const { onChange = () => {} } = options;
+    const announce = (task: ChangedTask) => {
+      if (task.state === 'completed' || task.state === 'failed') this.#submitter.queue.ended(task);
+      onChange(task);
+    };
+    const watched = { ...options, onChange: announce };
+    this.#env = environment(watched, this.#stopping.signal, `gateway_${randomUUID()}`);
     this.#changes = new TaskTransitions(this.#env);
     this.#submitter = new Submitter(this.#env, this.#changes);
     this.#poller = new Poller(this.#env, this.#changes, () => this.#submitter.overdue);
@@ -58,13 +65,14 @@ export class Tasks {
   async start(): Promise<void> {
     await this.#housekeeping.repairDue();
     this.#poller.start();
+    this.#submitter.queue.start();
     this.#housekeeping.start();
   }
 
   /** Stops claiming, waits up to `graceMs` milliseconds for running work and releases the rest to other gateways. */
   async stop(graceMs = 5_000): Promise<void> {
     const { store, timers, owner } = this.#env;
-    await this.#poller.stop();
+    await Promise.all([this.#poller.stop(), this.#submitter.queue.stop()]);
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
     const { inFlight } = this.#poller;
     const { running } = this.#submitter;
@@ -99,7 +107,8 @@ export class Tasks {
     const { read } = this.#env.store;
     const task = await findTask(read, name);
     if (task === undefined) return undefined;
-    return (await this.#refreshIfStale(task)) ? findTask(read, name) : task;
+    const current = (await this.#refreshIfStale(task)) ? await findTask(read, name) : task;
+    return current && this.#withPlace(current);
   }
 
   /** Returns several tasks in no particular order, without those of other owners. */
@@ -107,7 +116,22 @@ export class Tasks {
     const { read } = this.#env.store;
     const tasks = await findTasks(read, names);
     const refreshed = await Promise.all(tasks.map((task) => this.#refreshIfStale(task)));
-    return refreshed.includes(true) ? findTasks(read, names) : tasks;
+    return this.#submitter.queue.withPlaces(refreshed.includes(true) ? await findTasks(read, names) : tasks);
+  }
+
+  async #withPlace(task: TaskRecord): Promise<TaskRecord> {
+    if (task.queuedAt === null) return task;
+    return (await this.#submitter.queue.withPlaces([task]))[0] ?? task;
+  }
+
+  /** Returns the places of waiting tasks by their ids. */
+  queuePlaces(ids: readonly string[]): Promise<Map<string, QueuePlace>> {
+    return this.#submitter.queue.placesOf(ids);
+  }
+
+  /** Starts waiting tasks as far as limits allow. For changed limits, tests and tools; `start` does it periodically. */
+  runQueue(): Promise<void> {
+    return this.#submitter.queue.dispatch();
   }
 
   /** Polls a task whose last poll is old. Returns whether its row may have changed. */
@@ -215,13 +239,15 @@ export class Tasks {
   }
 
   /** Returns the owner's tasks after a cursor, which is a task id. Undefined: the cursor is unknown. */
-  list(query: Parameters<typeof listTasks>[1]): ReturnType<typeof listTasks> {
-    return listTasks(this.#env.store.read, query);
+  async list(query: Parameters<typeof listTasks>[1]): ReturnType<typeof listTasks> {
+    const found = await listTasks(this.#env.store.read, query);
+    return found && { ...found, tasks: await this.#submitter.queue.withPlaces(found.tasks) };
   }
 
   /** Returns one page of the owner's tasks, newest first, and their total number. */
-  page(query: TaskFilter & { offset: number; limit: number }): ReturnType<typeof pageTasks> {
-    return pageTasks(this.#env.store.read, query);
+  async page(query: TaskFilter & { offset: number; limit: number }): ReturnType<typeof pageTasks> {
+    const found = await pageTasks(this.#env.store.read, query);
+    return { ...found, tasks: await this.#submitter.queue.withPlaces(found.tasks) };
   }
 
   /** Runs one step of every due task. For tests and tools; `start` does it periodically. */

@@ -19,6 +19,8 @@ export const defaultTiming = {
   submitLimitMs: 2 * minute,
   /** A claim lasts this much longer than the limit of its work. */
   claimMarginMs: 15_000,
+  /** Pause of a task in the queue after all its channels refused it. */
+  queueRetryMs: 2_000,
   /** Interval at which a repeated request polls the state of the first one. */
   repeatPollMs: 250,
   /** A read polls the upstream when the last poll is older than this. */

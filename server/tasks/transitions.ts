@@ -55,7 +55,7 @@ export class TaskTransitions {
   }
 
   /** Records the upstream task. Undefined: the claim was superseded, so this gateway must not poll it. */
-  async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
+  async accept(task: TaskRecord, submission: Submission, wasQueued = false): Promise<TaskRecord | undefined> {
     const { timing, timers, store, clock } = this.#env;
     const dueNow = timers.monotonic();
     const accepted = await persist(store, 'acceptTask', {
@@ -68,6 +68,7 @@ export class TaskTransitions {
       nextPollAt: dueNow + this.#pause(timing.firstPollMs, submission.pollAfterMs),
       now: clock(),
       dueNow,
+      wasQueued,
     });
     fault('submit:accepted');
     if (accepted !== undefined) this.#announce(accepted);
@@ -231,8 +232,13 @@ export class TaskTransitions {
     });
   }
 
-  /** Ends a task whose submission was interrupted. Before any request to an upstream, removes it, as no client has its id. */
+  /**
+   * Ends a task whose submission was interrupted. Before any request to an upstream, returns it to the queue, or removes it
+   * if it never waited there, as no client has its id.
+   */
   async interrupt(task: TaskRecord): Promise<void> {
+    const { id, attempt } = task;
+    if (task.askedAt === null && (await persist(this.#env.store, 'returnToQueue', { id, attempt }))) return;
     if (task.askedAt === null) await this.drop(task, { status: 503, code: submissionInterrupted.code });
     else await this.fail(task, submissionInterrupted);
   }

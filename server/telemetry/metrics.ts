@@ -134,6 +134,20 @@ export const tasksOpen = new Gauge(
   { attributes: ['unigate.task.state'], workerAggregation: 'max' },
 );
 
+export const taskQueueDepth = new Gauge(
+  'unigate.task.queue.depth',
+  '{task}',
+  'Tasks that wait for a place within the limits of a channel. Every gateway of a database reports the same number.',
+  { workerAggregation: 'max' },
+);
+
+export const taskQueueDuration = new Histogram(
+  'unigate.task.queue.duration',
+  's',
+  'Time that a task waited before a channel with limits got it.',
+  { attributes: ['unigate.channel'], boundaries: longDurations },
+);
+
 export const pollLag = new Gauge(
   'unigate.task.poll.lag',
   's',

@@ -42,7 +42,7 @@ function closed(schema: Json): Json {
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
 formats.default(ajv);
-ajv.addVocabulary(['x-decision', 'components']);
+ajv.addVocabulary(['x-decision', 'x-extension', 'components']);
 const addSchemas = (id: string, change: (schema: Json) => Json) => {
   const schemas = objects(components.schemas).map(([name, schema]) => [name, change(schema)]);
   ajv.addSchema({ $id: id, components: { schemas: Object.fromEntries(schemas) } });

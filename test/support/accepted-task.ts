@@ -40,6 +40,7 @@ export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
     failures: 0,
     leaseOwner: null,
     attempt: 1,
+    queuedAt: null,
     ...change,
   };
 }

@@ -12,13 +12,18 @@ const states = {
   canceled: { tone: 'warning', label: 'Canceled' },
 } as const;
 
-/** The state of a call or task, with its progress while it runs. */
-export function State({ state, progress }: { state: Row['state']; progress?: number | undefined }) {
+/** The state of a call or task, with its progress while it runs or its position in the queue. */
+export function State({
+  state,
+  progress,
+  position,
+}: Pick<Row, 'state'> & Partial<Pick<Row, 'progress' | 'position'>>) {
   const { tone, label } = states[state];
   return (
     <Badge tone={tone}>
       {label}
       {state === 'in_progress' && progress !== undefined && ` ${progress} %`}
+      {position !== undefined && `, position ${formatCount(position)}`}
     </Badge>
   );
 }
@@ -27,7 +32,7 @@ export function State({ state, progress }: { state: Row['state']; progress?: num
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
 const columns: readonly Column<Row>[] = [
-  { title: 'State', cell: ({ state, progress }) => <State state={state} progress={progress} /> },
+  { title: 'State', cell: (row) => <State {...row} /> },
   {
     title: 'Model',
     cell: ({ model, taskId, requestId }) => (

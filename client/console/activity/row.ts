@@ -14,6 +14,8 @@ export interface Row {
   taskId: string | undefined;
   /** Progress in percent of a task that has not ended. */
   progress: number | undefined;
+  /** Position in the queue of a task that waits for a channel. */
+  position: number | undefined;
   /** Charged quota. Undefined before the end. */
   quota: number | undefined;
   /** Time of the start. Unix time in milliseconds. */
@@ -31,6 +33,7 @@ export const rowOfEntry = (entry: LogItem): Row => ({
   requestId: entry.request_id,
   taskId: entry.task_id ?? undefined,
   progress: undefined,
+  position: undefined,
   quota: entry.quota,
   startedAt: entry.created_at * 1_000 - (entry.duration_ms ?? 0),
   durationMs: entry.duration_ms,
@@ -45,6 +48,7 @@ export const rowOfTask = (task: MyTask | AdminTask): Row => ({
   requestId: task.request_id,
   taskId: task.id,
   progress: task.state === 'in_progress' || task.state === 'queued' ? task.progress : undefined,
+  position: task.queue?.position,
   quota: task.charged ?? undefined,
   startedAt: task.created_at * 1_000,
   durationMs: task.completed_at === null ? undefined : (task.completed_at - task.created_at) * 1_000,

@@ -59,16 +59,24 @@ export function TaskDetails({ id }: { id: string }) {
 }
 
 function Facts({ task }: { task: MyTaskDetails | AdminTaskDetails }) {
-  const { state, progress } = rowOfTask(task);
+  const row = rowOfTask(task);
   return (
     <dl class="facts">
       <dt>State</dt>
       <dd>
         <span role="status">
-          <State state={state} progress={progress} />
+          <State {...row} />
         </span>{' '}
         {'sandbox' in task && task.sandbox && <SandboxBadge />}
       </dd>
+      {task.queue?.estimated_start_at !== undefined && (
+        <>
+          <dt>Estimated start</dt>
+          <dd>
+            <Time at={task.queue.estimated_start_at * 1_000} />
+          </dd>
+        </>
+      )}
       <dt>Model</dt>
       <dd>{task.model}</dd>
       <dt>Operation</dt>

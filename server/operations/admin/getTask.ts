@@ -2,7 +2,7 @@ import type { Handler } from '../../http/handler.ts';
 import { runReport } from '../../http/run-report.ts';
 import { timelineOf } from '../me/task-timeline.ts';
 import { success } from '../success.ts';
-import { unknownTask, viewTask } from './task-view.ts';
+import { placesOf, unknownTask, viewTask } from './task-view.ts';
 
 /** Returns a task of any user with its timeline. */
 export const getTask: Handler<'getTask'> = async (request, reply) => {
@@ -10,5 +10,6 @@ export const getTask: Handler<'getTask'> = async (request, reply) => {
   const history = await runReport(request, 'readTaskHistory', { id });
   if (history === undefined) throw unknownTask(id);
   const { refunded: _, ...shown } = history.shown;
-  reply.json(200, success({ ...viewTask(shown), timeline: timelineOf(history) }));
+  const places = await placesOf(request.gateway, [shown]);
+  reply.json(200, success({ ...viewTask(shown, places), timeline: timelineOf(history) }));
 };

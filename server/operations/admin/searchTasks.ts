@@ -2,7 +2,7 @@ import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
 import { runReport } from '../../http/run-report.ts';
 import { success } from '../success.ts';
-import { viewTask } from './task-view.ts';
+import { placesOf, viewTask } from './task-view.ts';
 
 /** Searches tasks of all users, newest first. */
 export const searchTasks: Handler<'searchTasks'> = async (request, reply) => {
@@ -23,5 +23,6 @@ export const searchTasks: Handler<'searchTasks'> = async (request, reply) => {
     createdBefore: until === undefined ? undefined : until * 1000,
     ...readPage(query),
   });
-  reply.json(200, success({ items: tasks.map(viewTask), total }));
+  const places = await placesOf(request.gateway, tasks);
+  reply.json(200, success({ items: tasks.map((task) => viewTask(task, places)), total }));
 };

@@ -5,7 +5,7 @@ import { linksFor } from '../../providers/client-links.ts';
 import { renderOwnFormat } from '../../providers/own-format.ts';
 import type { PriceRule } from '../../settings/price-rules.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { unixTimeOrNull, unknownTask } from '../admin/task-view.ts';
+import { placesOf, unixTimeOrNull, unknownTask } from '../admin/task-view.ts';
 import { success } from '../success.ts';
 import { viewMyTask, viewTaskCharge } from './my-task-view.ts';
 import { storedRequest } from './stored-request.ts';
@@ -18,15 +18,16 @@ export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
   const history = await runReport(request, 'readTaskHistory', { id, viewer: viewerOf(caller) });
   if (history === undefined) throw unknownTask(id);
   const { task, shown, charge } = history;
+  const places = await placesOf(request.gateway, [shown]);
   const details = {
-    ...viewMyTask(shown),
+    ...viewMyTask(shown, places),
     unit_price: task.unitPrice,
     price_rule: ruleOf(task),
     group_ratio: task.groupRatio,
     expires_at: unixTimeOrNull(task.expiresAt),
     timeline: timelineOf(history),
     request: storedRequest(task),
-    response: renderOwnFormat(task, requestId, linksFor(request)),
+    response: renderOwnFormat({ ...task, queue: places.get(id) }, requestId, linksFor(request)),
     charge: charge === undefined ? null : viewTaskCharge(charge),
   };
   reply.json(200, success(details));

@@ -4,6 +4,7 @@ import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { invalid } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
+import { placesOf } from '../admin/task-view.ts';
 import { success } from '../success.ts';
 import { viewMyTask } from './my-task-view.ts';
 
@@ -23,6 +24,7 @@ export const listMyTasks: Handler<'listMyTasks'> = async (request, reply) => {
     createdBefore: until === undefined ? undefined : until * 1000,
   });
   if (page === undefined) throw invalid('after', `there is no task ${quoted(after ?? '')} here.`);
-  const items = page.tasks.map(viewMyTask);
+  const places = await placesOf(request.gateway, page.tasks);
+  const items = page.tasks.map((task) => viewMyTask(task, places));
   reply.json(200, success({ items, last_id: items.at(-1)?.id ?? null, has_more: page.hasMore }));
 };

@@ -1,17 +1,18 @@
 import type { components } from '../../../generated/http.ts';
-import { unixTime } from '../../providers/video-task.ts';
+import { queueOf, unixTime } from '../../providers/video-task.ts';
 import { appliedRuleOf, calculatedCost, explainCharge } from '../../quota/charge-explanation.ts';
 import { isSandboxChannel } from '../../settings/sandbox-names.ts';
 import type { Charge } from '../../store/queries/charges.ts';
 import type { OwnTask } from '../../store/queries/own-tasks.ts';
-import { unixTimeOrNull } from '../admin/task-view.ts';
+import { type QueuePlaces, unixTimeOrNull } from '../admin/task-view.ts';
 
 type Schemas = components['schemas'];
 
 /** Renders a task for the client that created it, without its channel and the ids of its provider. */
-export function viewMyTask(task: OwnTask): Schemas['MyTask'] {
+export function viewMyTask(task: OwnTask, places: QueuePlaces): Schemas['MyTask'] {
   const { error_code: code, error_message: message } = task;
   return {
+    ...queueOf({ queue: places.get(task.id) }),
     id: task.id,
     request_id: task.request_id,
     token_id: task.token_id,

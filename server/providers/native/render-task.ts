@@ -5,6 +5,7 @@ import { taskCanceled } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
 import { defined } from '../json.ts';
 import type { VideoFacts, VideoResult } from '../video.ts';
+import { queueOf } from '../video-task.ts';
 import { modelFiles } from './model3d.ts';
 import type { NativeRecord } from './tasks.ts';
 
@@ -40,7 +41,7 @@ function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): S
   const ended = { ...common, end_time: millisecondTime(completedAt ?? updatedAt) };
   switch (state) {
     case 'queued':
-      return { ...common, task_status: 'PENDING' };
+      return { ...common, ...queueOf(task), task_status: 'PENDING' };
     case 'in_progress':
       return { ...common, task_status: 'RUNNING' };
     case 'completed':

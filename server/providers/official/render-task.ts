@@ -3,7 +3,7 @@ import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
-import { publicResult, unixTime } from '../video-task.ts';
+import { publicResult, queueOf, unixTime } from '../video-task.ts';
 
 type OfficialTask = components['schemas']['OfficialTask'];
 
@@ -18,6 +18,7 @@ export function renderOfficialTask(task: TaskRecord, links: FileLinks): Official
     // Values of the provider override those of the request.
     ...native,
     ...(typeof draft_task_id === 'string' && { draft_task_id }),
+    ...queueOf(task),
     id: task.id,
     model: task.model,
     status,

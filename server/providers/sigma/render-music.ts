@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { publicFileUrls } from '../client-links.ts';
 import { pickDefined } from '../json.ts';
 import { recordStatus } from '../official/family-record.ts';
-import { unixTime } from '../video-task.ts';
+import { queueOf, unixTime } from '../video-task.ts';
 import { type MusicFacts, type MusicResult, type Song, songsOf } from './music.ts';
 
 type Schemas = components['schemas'];
@@ -15,6 +15,7 @@ export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['Mu
   const { action = 'MUSIC' }: MusicFacts = task.facts;
   const { lyrics }: MusicResult = task.result ?? {};
   const facts = {
+    ...queueOf(task),
     task_id: id,
     status: recordStatus(task),
     fail_reason: error?.message ?? '',
@@ -33,6 +34,7 @@ export function renderMusicState(task: TaskRecord, links: FileLinks): Schemas['M
   const { input = {} }: MusicFacts = task.facts;
   const songs = publicSongs(task, links);
   return {
+    ...queueOf(task),
     task_id: task.id,
     status: recordStatus(task),
     fail_reason: task.error?.message ?? '',

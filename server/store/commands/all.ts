@@ -35,6 +35,7 @@ export { sweepLog, sweepReservations } from './retention.ts';
 export { ensureSecret } from './secrets.ts';
 export { closeStatement } from './statements.ts';
 export { claimStrandedTasks, claimTask, claimTasks, recordPolls } from './task-polls.ts';
+export { requeueTask, returnToQueue, startQueuedTasks } from './task-queue.ts';
 export {
   acceptTask,
   addTaskInput,

@@ -5,6 +5,7 @@ import { columnsOf, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Db, LedgerTable, NewTaskColumns } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 import { reserve } from './ledger.ts';
+import { enqueue, type QueuedRequest } from './task-queue.ts';
 
 type DerivedColumn = 'groupName' | 'createdAt' | 'traceparent' | 'retryCount' | 'pricing';
 
@@ -23,6 +24,8 @@ export interface NewTask extends Omit<CamelCased<NewTaskColumns>, DerivedColumn>
   leaseOwner: string;
   leaseUntil: number;
   now: number;
+  /** Set: no gateway claims it yet, and it waits in the queue. */
+  queue?: QueuedRequest | undefined;
 }
 
 /** An earlier task with the same idempotency key, or the task that answers a retry. `other_request`: its request was another one. */
@@ -200,16 +203,20 @@ async function insertTasks(
 ): Promise<Map<string, TaskRecord>> {
   if (tasks.length === 0) return new Map();
   const records = tasks.map((newTask) => {
-    const {
-      amount: _,
-      lease: __,
-      group: groupName,
-      leaseUntil: nextPollAt,
-      now: createdAt,
-      ...task
-    } = newTask;
+    const { amount: _, lease: __, group: groupName, leaseUntil, now: createdAt, queue, ...task } = newTask;
     const { traceparent = null, retryCount = null, pricing = null } = task;
-    return { ...task, traceparent, retryCount, pricing, groupName, nextPollAt, createdAt };
+    const isQueued = queue !== undefined;
+    return {
+      ...task,
+      traceparent,
+      retryCount,
+      pricing,
+      groupName,
+      createdAt,
+      leaseOwner: isQueued ? null : task.leaseOwner,
+      nextPollAt: isQueued ? null : leaseUntil,
+      queuedAt: queue?.queuedAt ?? null,
+    };
   });
   // In the order of keys, so that two transactions with the same keys do not deadlock.
   records.sort((left, right) => compare(left.idempotencyKey ?? '', right.idempotencyKey ?? ''));
@@ -224,6 +231,9 @@ async function insertTasks(
     .onConflict((conflict) => conflict.doNothing())
     .returning(taskColumns);
   const { rows: inserted } = await execute(trx, insert, { prepared: true });
+  const ids = new Set(inserted.map(({ id }) => id));
+  for (const { id, userId, queue } of tasks)
+    if (queue !== undefined && ids.has(id)) await enqueue(trx, { ...queue, taskId: id, userId });
   return new Map(inserted.map((row) => [row.id, taskRecord(row)]));
 }
 

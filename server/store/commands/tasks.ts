@@ -10,6 +10,7 @@ import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
 import { addDeliveries } from './deliveries.ts';
 import { refund, type Settlement, settle } from './ledger.ts';
+import { dequeue } from './task-queue.ts';
 
 const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
@@ -34,12 +35,14 @@ interface AcceptedTask extends Pick<CamelCased<TasksTable>, 'id' | 'attempt' | '
   now: number;
   /** By the clock of due times. */
   dueNow: number;
+  /** It waited in the queue, which still has its request. */
+  wasQueued?: boolean;
 }
 
 /** Records the provider's id and releases the task for polling. Undefined when the claim is not the latest. */
 export async function acceptTask(
   trx: Db,
-  { id, attempt, now, dueNow, ...task }: AcceptedTask,
+  { id, attempt, now, dueNow, wasQueued = false, ...task }: AcceptedTask,
 ): Promise<TaskRecord | undefined> {
   const row = await trx
     .updateTable('tasks')
@@ -57,6 +60,7 @@ export async function acceptTask(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const accepted = taskRecord(row);
+  if (wasQueued) await dequeue(trx, id);
   await addDeliveries(trx, [{ ...accepted, due: dueNow }]);
   return accepted;
 }
@@ -154,6 +158,7 @@ export async function finishTask(
       completed_at: now,
       expires_at: expiresAt,
       next_poll_at: null,
+      queued_at: null,
       lease_owner: null,
     }))
     .where('id', '=', id)
@@ -164,6 +169,7 @@ export async function finishTask(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const task = taskRecord(row);
+  if (task.upstreamId === null) await dequeue(trx, id);
   await addClips(trx, [{ ...task, clips }]);
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
   if (change !== undefined) await recordChange(trx, change);

@@ -17,6 +17,16 @@ export interface TaskRecord
   result: Readonly<Record<string, unknown>> | null;
   pricing: TaskPricing | null;
   error: { code: string; message: string } | null;
+  /** Place in the queue of a task that waits for a channel. */
+  queue?: QueuePlace | undefined;
+}
+
+/** Place of a waiting task in its queue. */
+export interface QueuePlace {
+  /** 1: it is the next one. */
+  position: number;
+  /** Epoch milliseconds. Null: unknown. */
+  estimatedStartAt: number | null;
 }
 
 /** The columns for `taskRecord`. */
@@ -25,7 +35,7 @@ export const taskColumns = [
     'id, request_id, user_id, token_id, operation, format, driver, model, unit, channel, upstream_id, state, progress',
     'facts, result, error_code, error_message, expected_units, pricing, unit_price, group_ratio, config_revision, callback_url',
     'created_at, updated_at, started_at, completed_at, expires_at, traceparent, asked_at, deadline_at, polled_at',
-    'next_poll_at, poll_interval, failures, lease_owner, attempt',
+    'next_poll_at, poll_interval, failures, lease_owner, attempt, queued_at',
   ),
   'group_name as group' as const,
 ];

@@ -22,11 +22,23 @@ const sections: readonly { title: string; metrics: readonly Instrument[]; perIns
       metrics.socketDuration,
     ],
   },
-  { title: 'Providers', metrics: [metrics.upstreamDuration, metrics.channelHealthy] },
+  {
+    title: 'Providers',
+    metrics: [
+      metrics.upstreamDuration,
+      metrics.channelHealthy,
+      metrics.channelLimit,
+      metrics.channelCalls,
+      metrics.channelSpending,
+      metrics.channelRefusals,
+    ],
+  },
   {
     title: 'Tasks and callbacks',
     metrics: [
       metrics.tasksOpen,
+      metrics.taskQueueDepth,
+      metrics.taskQueueDuration,
       metrics.pollLag,
       metrics.taskDuration,
       metrics.deliveryBacklog,

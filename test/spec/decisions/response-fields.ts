@@ -29,6 +29,7 @@ export const responseFields: ResponseFields = {
   AlphaVoiceDetailsReply: 'output',
   AlphaVoiceDeletedReply: 'output',
   'AlphaVoiceDeletedReply.output': 'voice',
+  TaskQueue: 'position',
   VideoTask: 'created_at error?|null id model object progress status task_id',
   VideoTaskOutput: 'type url',
   VideoTaskError: 'code message',

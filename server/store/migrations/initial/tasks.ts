@@ -45,10 +45,12 @@ export const tasks = (engine: Engine): string[] => [
     failures integer not null,
     lease_owner text,
     attempt integer not null,
+    queued_at bigint,
     constraint tasks_state check (state in ('queued', 'in_progress', 'completed', 'failed')),
-    -- A final task is never claimed, and every other task will be.
+    -- A final task is never claimed, and every other task will be, after it has left the queue.
     constraint tasks_due check (
-      (next_poll_at is null) = (completed_at is not null)
+      (next_poll_at is null) = (completed_at is not null or queued_at is not null)
+      and (completed_at is null or queued_at is null)
       and (completed_at is null) = (state in ('queued', 'in_progress'))
     )
   )`,
@@ -63,6 +65,26 @@ export const tasks = (engine: Engine): string[] => [
     where idempotency_key is not null`,
   `create index tasks_retries on tasks (token_id, fingerprint, retry_count, created_at)
     where retry_count is not null`,
+  `create table task_queue (
+    id ${idColumn(engine)},
+    task_id text not null unique references tasks (id) on delete cascade,
+    user_id bigint not null,
+    pool text not null,
+    channels text not null,
+    excluded text not null,
+    request text not null,
+    lifetime_ms bigint not null,
+    queued_at bigint not null,
+    wait_until bigint not null,
+    not_before bigint not null
+  )`,
+  // Positions read the index alone, since requests are long.
+  'create index task_queue_order on task_queue (pool, user_id, id, task_id)',
+  'create index task_queue_late on task_queue (wait_until)',
+  `create table queue_turns (
+    user_id bigint primary key,
+    served_at bigint not null
+  )`,
   `create table clips (
     id text primary key,
     task_id text not null references tasks (id) on delete cascade,
