@@ -135,7 +135,9 @@ export async function openPostgresStore(
   await commits.deleteAll(db);
 
   const { databaseUrl: listenUrl } = changeFeed ?? {};
-  const FeedClient = failoverClient(listenUrl === undefined ? servers : new DatabaseServers(listenUrl));
+  const FeedClient = failoverClient(
+    listenUrl === undefined ? servers : new DatabaseServers(listenUrl, 'DATABASE_LISTEN_URL'),
+  );
   const feed =
     changeFeed === undefined
       ? undefined
