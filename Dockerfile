@@ -1,4 +1,4 @@
-# The gateway as an image, without tests and tools.
+# The gateway as an image, with the conformance kit, without other tests and tools.
 #   SANDBOX=true        adds the embedded upstream, to try the gateway without providers
 #   SPEECH_ENGINE=true  adds the sandbox's speech engine, which is under the GPL, and the sandbox
 ARG NODE_VERSION=26.10.0
@@ -16,12 +16,13 @@ COPY test/package.json test/
 COPY test/conformance/package.json test/conformance/
 # Optional are the Node of package.json, for which this image has its own, and the speech engine.
 RUN case "$SANDBOX $SPEECH_ENGINE" in \
-      "false false") set -- --workspaces=false --omit=optional ;; \
-      "true false") set -- --workspace=@unigate/sandbox --include-workspace-root --omit=optional ;; \
-      "true true" | "false true") set -- --workspace=@unigate/sandbox --include-workspace-root ;; \
+      "false false") set -- --omit=optional ;; \
+      "true false") set -- --workspace=@unigate/sandbox --omit=optional ;; \
+      "true true" | "false true") set -- --workspace=@unigate/sandbox ;; \
       *) echo "SANDBOX and SPEECH_ENGINE must be true or false" >&2; exit 1 ;; \
     esac \
-    && npm ci --ignore-scripts --no-audit --no-fund --omit=dev "$@" \
+    && npm ci --ignore-scripts --no-audit --no-fund --omit=dev --include-workspace-root \
+      --workspace=@unigate/conformance "$@" \
     && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
 # The documentation and the console.
@@ -50,6 +51,10 @@ COPY package.json LICENSE ./
 COPY generated generated
 COPY --from=site /app/generated/site generated/site
 COPY server server
+# The conformance kit, which operators run from the console.
+COPY client client
+COPY openapi/tools/document.ts openapi/tools/
+COPY test/conformance test/conformance
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

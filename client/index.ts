@@ -1,7 +1,16 @@
 export type * as events from '../generated/events.ts';
 export type { components, operations, paths } from '../generated/http.ts';
 export { type OperationId, operations as operationTable } from '../generated/operations.ts';
-export type { Admin, Audit, Figures, FiguresQuery, Reload, ReloadQuery } from './admin/admin.ts';
+export type {
+  Admin,
+  Audit,
+  ConformanceEvent,
+  ConformanceRequest,
+  Figures,
+  FiguresQuery,
+  Reload,
+  ReloadQuery,
+} from './admin/admin.ts';
 export type { AdminCharges, Charge, NewRefund, Refund } from './admin/admin-charges.ts';
 export type {
   AdminDeliveries,

@@ -213,6 +213,12 @@ export const errors = [
     retry: 'later',
   },
   {
+    code: 'conformance_kit_missing',
+    statuses: [404],
+    families: ['management'],
+    retry: 'never',
+  },
+  {
     code: 'draining',
     statuses: [503],
     families: ['generic'],
@@ -359,7 +365,7 @@ export interface CodesByFamily {
   readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'range_not_satisfiable' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'draining';
   readonly native: 'invalid_request' | 'invalid_media_combination' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'voice_not_found' | 'UnsupportedOperation' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
   readonly messages: 'invalid_request' | 'bad_request' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
-  readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
+  readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'conformance_kit_missing';
   readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'image_generation_failed' | 'AssetFailed' | 'InternalError';
   readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';
   readonly inference: 'InvalidParameter' | 'CLIENT_ERROR' | 'InvalidApiKey' | 'AccessDenied' | 'Throttling.RateQuota' | 'InternalError' | 'ServiceRestarting' | 'ServiceUnavailable';
@@ -399,6 +405,7 @@ export interface StatusesByCode {
   readonly internal_error: 500;
   readonly store_unavailable: 503;
   readonly maintenance: 503;
+  readonly conformance_kit_missing: 404;
   readonly draining: 503;
   readonly task_canceled: never;
   readonly task_expired: never;

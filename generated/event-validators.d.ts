@@ -61,6 +61,11 @@ export const validateMessageDeltaEvent: EventValidator<events.MessageDeltaEvent>
 export const validateMessageStopEvent: EventValidator<events.MessageStopEvent>;
 export const validatePingEvent: EventValidator<events.PingEvent>;
 export const validateMessageErrorEvent: EventValidator<events.MessageErrorEvent>;
+export const validateRunStarted: EventValidator<events.RunStarted>;
+export const validateCheckFinished: EventValidator<events.CheckFinished>;
+export const validateCheckWaiting: EventValidator<events.CheckWaiting>;
+export const validateRunFinished: EventValidator<events.RunFinished>;
+export const validateRunFailed: EventValidator<events.RunFailed>;
 export const validateOfficialTaskCallback: EventValidator<events.OfficialTaskCallback>;
 export const validateMusicTaskCallback: EventValidator<events.MusicTaskCallback>;
 export const validateImageJobCallback: EventValidator<events.ImageJobCallback>;
@@ -76,4 +81,5 @@ export const validateRealtimeAliasServerEvent: EventValidator<events.RealtimeAli
 export const validateInferenceClientEvent: EventValidator<events.InferenceClientEvent>;
 export const validateInferenceServerEvent: EventValidator<events.InferenceServerEvent>;
 export const validateMessagesStreamServerEvent: EventValidator<events.MessagesStreamServerEvent>;
+export const validateConformanceRunServerEvent: EventValidator<events.ConformanceRunServerEvent>;
 export const validateEventCallbackServerEvent: EventValidator<events.EventCallbackServerEvent>;

@@ -9836,10 +9836,129 @@ return errors === 0;
 }
 validate261.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateOfficialTaskCallback = validate264;
-const schema112 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
-const schema113 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
-const schema114 = {"type":"object","required":["position"],"properties":{"position":{"type":"integer","minimum":1},"estimated_start_at":{"type":"integer"}}};
+export const validateRunStarted = validate264;
+const schema112 = {"type":"object","required":["type","base_url","contract","seed","operations"],"properties":{"type":{"type":"string","const":"run_started"},"base_url":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"operations":{"type":"array","items":{"type":"string"}}}};
+
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate264.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.type === undefined) && (missing0 = "type")) || ((data.base_url === undefined) && (missing0 = "base_url"))) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.operations === undefined) && (missing0 = "operations"))){
+validate264.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("run_started" !== data0){
+validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_started"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.base_url !== undefined){
+const _errs3 = errors;
+if(typeof data.base_url !== "string"){
+validate264.errors = [{instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.contract !== undefined){
+const _errs5 = errors;
+if(typeof data.contract !== "string"){
+validate264.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seed !== undefined){
+let data3 = data.seed;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate264.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.operations !== undefined){
+let data4 = data.operations;
+const _errs9 = errors;
+if(errors === _errs9){
+if(Array.isArray(data4)){
+var valid1 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+const _errs11 = errors;
+if(typeof data4[i0] !== "string"){
+validate264.errors = [{instancePath:instancePath+"/operations/" + i0,schemaPath:"#/properties/operations/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate264.errors = [{instancePath:instancePath+"/operations",schemaPath:"#/properties/operations/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate264.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate264.errors = vErrors;
+return errors === 0;
+}
+validate264.evaluated = {"props":{"type":true,"base_url":true,"contract":true,"seed":true,"operations":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateCheckFinished = validate265;
+const schema113 = {"type":"object","required":["type","check"],"properties":{"type":{"type":"string","const":"check_finished"},"check":{"$ref":"#/$defs/ConformanceCheck"}}};
+const schema114 = {"type":"object","required":["operation","area","name","outcome","problems","ms"],"properties":{"operation":{"type":"string"},"area":{"type":"string"},"name":{"type":"string"},"outcome":{"type":"string","enum":["passed","failed","skipped"]},"problems":{"type":"array","items":{"type":"string"}},"curl":{"type":"string"},"ms":{"type":"integer"}}};
 
 function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9854,25 +9973,16 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.position === undefined) && (missing0 = "position")){
+if(((((((data.operation === undefined) && (missing0 = "operation")) || ((data.area === undefined) && (missing0 = "area"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.problems === undefined) && (missing0 = "problems"))) || ((data.ms === undefined) && (missing0 = "ms"))){
 validate266.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.position !== undefined){
-let data0 = data.position;
+if(data.operation !== undefined){
 const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate266.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data.operation !== "string"){
+validate266.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 1 || isNaN(data0)){
-validate266.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -9880,17 +9990,105 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.estimated_start_at !== undefined){
-let data1 = data.estimated_start_at;
+if(data.area !== undefined){
 const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate266.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data.area !== "string"){
+validate266.errors = [{instancePath:instancePath+"/area",schemaPath:"#/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs5 = errors;
+if(typeof data.name !== "string"){
+validate266.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.outcome !== undefined){
+let data3 = data.outcome;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate266.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "skipped"))){
+validate266.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema114.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.problems !== undefined){
+let data4 = data.problems;
+const _errs9 = errors;
+if(errors === _errs9){
+if(Array.isArray(data4)){
+var valid1 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+const _errs11 = errors;
+if(typeof data4[i0] !== "string"){
+validate266.errors = [{instancePath:instancePath+"/problems/" + i0,schemaPath:"#/properties/problems/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate266.errors = [{instancePath:instancePath+"/problems",schemaPath:"#/properties/problems/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.curl !== undefined){
+const _errs13 = errors;
+if(typeof data.curl !== "string"){
+validate266.errors = [{instancePath:instancePath+"/curl",schemaPath:"#/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ms !== undefined){
+let data7 = data.ms;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate266.errors = [{instancePath:instancePath+"/ms",schemaPath:"#/properties/ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
 }
 }
 }
@@ -9903,9 +10101,70 @@ return false;
 validate266.errors = vErrors;
 return errors === 0;
 }
-validate266.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
+validate266.evaluated = {"props":{"operation":true,"area":true,"name":true,"outcome":true,"problems":true,"curl":true,"ms":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
+
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate265.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.check === undefined) && (missing0 = "check"))){
+validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("check_finished" !== data0){
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_finished"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.check !== undefined){
+const _errs3 = errors;
+if(!(validate266(data.check, {instancePath:instancePath+"/check",parentData:data,parentDataProperty:"check",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate265.errors = vErrors;
+return errors === 0;
+}
+validate265.evaluated = {"props":{"type":true,"check":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateCheckWaiting = validate268;
+const schema115 = {"type":"object","required":["type","operation","check","seconds"],"properties":{"type":{"type":"string","const":"check_waiting"},"operation":{"type":"string"},"check":{"type":"string"},"seconds":{"type":"integer"}}};
 
 function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9917,20 +10176,377 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate268.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.type === undefined) && (missing0 = "type")) || ((data.operation === undefined) && (missing0 = "operation"))) || ((data.check === undefined) && (missing0 = "check"))) || ((data.seconds === undefined) && (missing0 = "seconds"))){
+validate268.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
-validate268.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+if("check_waiting" !== data0){
+validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_waiting"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.operation !== undefined){
+const _errs3 = errors;
+if(typeof data.operation !== "string"){
+validate268.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.check !== undefined){
+const _errs5 = errors;
+if(typeof data.check !== "string"){
+validate268.errors = [{instancePath:instancePath+"/check",schemaPath:"#/properties/check/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data3 = data.seconds;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate268.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate268.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
 }
 validate268.errors = vErrors;
 return errors === 0;
 }
-validate268.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate268.evaluated = {"props":{"type":true,"operation":true,"check":true,"seconds":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema116 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
+export const validateRunFinished = validate269;
+const schema116 = {"type":"object","required":["type","report"],"properties":{"type":{"type":"string","const":"run_finished"},"report":{"$ref":"#/$defs/ConformanceReport"}}};
+const schema117 = {"type":"object","required":["baseUrl","contract","seed","runs","startedAt","seconds","triggers","quota","passed","failed","skipped","checks","responses","events","errors","leftovers"],"properties":{"baseUrl":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"runs":{"type":"integer"},"startedAt":{"type":"string"},"seconds":{"type":"number"},"triggers":{"type":"boolean"},"quota":{"type":["number","null"]},"passed":{"type":"integer"},"failed":{"type":"integer"},"skipped":{"type":"integer"},"checks":{"type":"array","items":{"$ref":"#/$defs/ConformanceCheck"}},"responses":{"type":"array","items":{"$ref":"#/$defs/ConformanceResponse"}},"events":{"type":"array","items":{"$ref":"#/$defs/ConformanceEventCell"}},"errors":{"type":"array","items":{"$ref":"#/$defs/ConformanceErrorCell"}},"leftovers":{"type":"array","items":{"type":"string"}}}};
+const schema118 = {"type":"object","required":["operation","status","mediaType","covered"],"properties":{"operation":{"type":"string"},"status":{"type":"integer"},"mediaType":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate272.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.operation === undefined) && (missing0 = "operation")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.mediaType === undefined) && (missing0 = "mediaType"))) || ((data.covered === undefined) && (missing0 = "covered"))){
+validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.operation !== undefined){
+const _errs1 = errors;
+if(typeof data.operation !== "string"){
+validate272.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data1 = data.status;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate272.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mediaType !== undefined){
+const _errs5 = errors;
+if(typeof data.mediaType !== "string"){
+validate272.errors = [{instancePath:instancePath+"/mediaType",schemaPath:"#/properties/mediaType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.covered !== undefined){
+const _errs7 = errors;
+if(typeof data.covered !== "boolean"){
+validate272.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs9 = errors;
+if(typeof data.reason !== "string"){
+validate272.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate272.errors = vErrors;
+return errors === 0;
+}
+validate272.evaluated = {"props":{"operation":true,"status":true,"mediaType":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema119 = {"type":"object","required":["channel","direction","message","covered"],"properties":{"channel":{"type":"string"},"direction":{"type":"string","enum":["client","server"]},"message":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate274.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.channel === undefined) && (missing0 = "channel")) || ((data.direction === undefined) && (missing0 = "direction"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.covered === undefined) && (missing0 = "covered"))){
+validate274.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.channel !== undefined){
+const _errs1 = errors;
+if(typeof data.channel !== "string"){
+validate274.errors = [{instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.direction !== undefined){
+let data1 = data.direction;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate274.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data1 === "client") || (data1 === "server"))){
+validate274.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema119.properties.direction.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs5 = errors;
+if(typeof data.message !== "string"){
+validate274.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.covered !== undefined){
+const _errs7 = errors;
+if(typeof data.covered !== "boolean"){
+validate274.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs9 = errors;
+if(typeof data.reason !== "string"){
+validate274.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate274.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate274.errors = vErrors;
+return errors === 0;
+}
+validate274.evaluated = {"props":{"channel":true,"direction":true,"message":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema120 = {"type":"object","required":["family","code","covered"],"properties":{"family":{"type":"string"},"status":{"type":"integer"},"code":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate276.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.family === undefined) && (missing0 = "family")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.covered === undefined) && (missing0 = "covered"))){
+validate276.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.family !== undefined){
+const _errs1 = errors;
+if(typeof data.family !== "string"){
+validate276.errors = [{instancePath:instancePath+"/family",schemaPath:"#/properties/family/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data1 = data.status;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate276.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.code !== undefined){
+const _errs5 = errors;
+if(typeof data.code !== "string"){
+validate276.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.covered !== undefined){
+const _errs7 = errors;
+if(typeof data.covered !== "boolean"){
+validate276.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs9 = errors;
+if(typeof data.reason !== "string"){
+validate276.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate276.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate276.errors = vErrors;
+return errors === 0;
+}
+validate276.evaluated = {"props":{"family":true,"status":true,"code":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+
 
 function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9945,15 +10561,15 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
+if(((((((((((((((((data.baseUrl === undefined) && (missing0 = "baseUrl")) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.startedAt === undefined) && (missing0 = "startedAt"))) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.triggers === undefined) && (missing0 = "triggers"))) || ((data.quota === undefined) && (missing0 = "quota"))) || ((data.passed === undefined) && (missing0 = "passed"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.skipped === undefined) && (missing0 = "skipped"))) || ((data.checks === undefined) && (missing0 = "checks"))) || ((data.responses === undefined) && (missing0 = "responses"))) || ((data.events === undefined) && (missing0 = "events"))) || ((data.errors === undefined) && (missing0 = "errors"))) || ((data.leftovers === undefined) && (missing0 = "leftovers"))){
 validate270.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.code !== undefined){
+if(data.baseUrl !== undefined){
 const _errs1 = errors;
-if(typeof data.code !== "string"){
-validate270.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.baseUrl !== "string"){
+validate270.errors = [{instancePath:instancePath+"/baseUrl",schemaPath:"#/properties/baseUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9962,16 +10578,295 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.message !== undefined){
+if(data.contract !== undefined){
 const _errs3 = errors;
-if(typeof data.message !== "string"){
-validate270.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.contract !== "string"){
+validate270.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.seed !== undefined){
+let data2 = data.seed;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate270.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.runs !== undefined){
+let data3 = data.runs;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate270.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.startedAt !== undefined){
+const _errs9 = errors;
+if(typeof data.startedAt !== "string"){
+validate270.errors = [{instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data5 = data.seconds;
+const _errs11 = errors;
+if(!((typeof data5 == "number") && (isFinite(data5)))){
+validate270.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.triggers !== undefined){
+const _errs13 = errors;
+if(typeof data.triggers !== "boolean"){
+validate270.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quota !== undefined){
+let data7 = data.quota;
+const _errs15 = errors;
+if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
+validate270.errors = [{instancePath:instancePath+"/quota",schemaPath:"#/properties/quota/type",keyword:"type",params:{type: schema117.properties.quota.type},message:"must be number,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.passed !== undefined){
+let data8 = data.passed;
+const _errs17 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate270.errors = [{instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failed !== undefined){
+let data9 = data.failed;
+const _errs19 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate270.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skipped !== undefined){
+let data10 = data.skipped;
+const _errs21 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate270.errors = [{instancePath:instancePath+"/skipped",schemaPath:"#/properties/skipped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.checks !== undefined){
+let data11 = data.checks;
+const _errs23 = errors;
+if(errors === _errs23){
+if(Array.isArray(data11)){
+var valid1 = true;
+const len0 = data11.length;
+for(let i0=0; i0<len0; i0++){
+const _errs25 = errors;
+if(!(validate266(data11[i0], {instancePath:instancePath+"/checks/" + i0,parentData:data11,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs25 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate270.errors = [{instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.responses !== undefined){
+let data13 = data.responses;
+const _errs26 = errors;
+if(errors === _errs26){
+if(Array.isArray(data13)){
+var valid2 = true;
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+const _errs28 = errors;
+if(!(validate272(data13[i1], {instancePath:instancePath+"/responses/" + i1,parentData:data13,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs28 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate270.errors = [{instancePath:instancePath+"/responses",schemaPath:"#/properties/responses/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.events !== undefined){
+let data15 = data.events;
+const _errs29 = errors;
+if(errors === _errs29){
+if(Array.isArray(data15)){
+var valid3 = true;
+const len2 = data15.length;
+for(let i2=0; i2<len2; i2++){
+const _errs31 = errors;
+if(!(validate274(data15[i2], {instancePath:instancePath+"/events/" + i2,parentData:data15,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs31 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate270.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.errors !== undefined){
+let data17 = data.errors;
+const _errs32 = errors;
+if(errors === _errs32){
+if(Array.isArray(data17)){
+var valid4 = true;
+const len3 = data17.length;
+for(let i3=0; i3<len3; i3++){
+const _errs34 = errors;
+if(!(validate276(data17[i3], {instancePath:instancePath+"/errors/" + i3,parentData:data17,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+errors = vErrors.length;
+}
+var valid4 = _errs34 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+validate270.errors = [{instancePath:instancePath+"/errors",schemaPath:"#/properties/errors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.leftovers !== undefined){
+let data19 = data.leftovers;
+const _errs35 = errors;
+if(errors === _errs35){
+if(Array.isArray(data19)){
+var valid5 = true;
+const len4 = data19.length;
+for(let i4=0; i4<len4; i4++){
+const _errs37 = errors;
+if(typeof data19[i4] !== "string"){
+validate270.errors = [{instancePath:instancePath+"/leftovers/" + i4,schemaPath:"#/properties/leftovers/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid5 = _errs37 === errors;
+if(!valid5){
+break;
+}
+}
+}
+else {
+validate270.errors = [{instancePath:instancePath+"/leftovers",schemaPath:"#/properties/leftovers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -9984,15 +10879,287 @@ return false;
 validate270.errors = vErrors;
 return errors === 0;
 }
-validate270.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+validate270.evaluated = {"props":{"baseUrl":true,"contract":true,"seed":true,"runs":true,"startedAt":true,"seconds":true,"triggers":true,"quota":true,"passed":true,"failed":true,"skipped":true,"checks":true,"responses":true,"events":true,"errors":true,"leftovers":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
-const formats0 = runtime1.fullFormats.uri;
 
-function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate272.evaluated;
+const evaluated0 = validate269.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.report === undefined) && (missing0 = "report"))){
+validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("run_finished" !== data0){
+validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_finished"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.report !== undefined){
+const _errs3 = errors;
+if(!(validate270(data.report, {instancePath:instancePath+"/report",parentData:data,parentDataProperty:"report",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate269.errors = vErrors;
+return errors === 0;
+}
+validate269.evaluated = {"props":{"type":true,"report":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateRunFailed = validate279;
+const schema121 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"run_failed"},"message":{"type":"string"}}};
+
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate279.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
+validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate279.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("run_failed" !== data0){
+validate279.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_failed"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs3 = errors;
+if(typeof data.message !== "string"){
+validate279.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate279.errors = vErrors;
+return errors === 0;
+}
+validate279.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateOfficialTaskCallback = validate280;
+const schema122 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
+const schema123 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
+const schema124 = {"type":"object","required":["position"],"properties":{"position":{"type":"integer","minimum":1},"estimated_start_at":{"type":"integer"}}};
+
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate282.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.position === undefined) && (missing0 = "position")){
+validate282.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.position !== undefined){
+let data0 = data.position;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate282.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 1 || isNaN(data0)){
+validate282.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.estimated_start_at !== undefined){
+let data1 = data.estimated_start_at;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate282.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate282.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate282.errors = vErrors;
+return errors === 0;
+}
+validate282.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema125 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
+
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate284.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
+validate284.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema125.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate284.errors = vErrors;
+return errors === 0;
+}
+validate284.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema126 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
+
+function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate286.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
+validate286.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.code !== undefined){
+const _errs1 = errors;
+if(typeof data.code !== "string"){
+validate286.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs3 = errors;
+if(typeof data.message !== "string"){
+validate286.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate286.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate286.errors = vErrors;
+return errors === 0;
+}
+validate286.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
+const formats0 = runtime1.fullFormats.uri;
+
+function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate288.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10008,12 +11175,12 @@ if(errors === _errs1){
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!(formats0(data0))){
-validate272.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate288.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate272.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate288.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10031,12 +11198,12 @@ if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!(formats0(data1))){
-validate272.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate288.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate272.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate288.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10054,12 +11221,12 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(!(formats0(data2))){
-validate272.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate288.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate272.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate288.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10073,21 +11240,21 @@ var valid0 = true;
 }
 }
 else {
-validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate288.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate272.errors = vErrors;
+validate288.errors = vErrors;
 return errors === 0;
 }
-validate272.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
+validate288.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
+const schema128 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
 
-function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate274.evaluated;
+const evaluated0 = validate290.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10100,13 +11267,13 @@ if(data.completion_tokens !== undefined){
 let data0 = data.completion_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate274.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate290.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate274.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate290.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10121,13 +11288,13 @@ if(data.total_tokens !== undefined){
 let data1 = data.total_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate274.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate290.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate274.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate290.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10147,13 +11314,13 @@ if(data2.web_search !== undefined){
 let data3 = data2.web_search;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate274.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate290.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate274.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate290.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10161,7 +11328,7 @@ return false;
 }
 }
 else {
-validate274.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate290.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10174,21 +11341,21 @@ var valid0 = true;
 }
 }
 else {
-validate274.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate290.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate274.errors = vErrors;
+validate290.errors = vErrors;
 return errors === 0;
 }
-validate274.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
+validate290.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
+const schema129 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
 
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate292(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate276.evaluated;
+const evaluated0 = validate292.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10199,38 +11366,38 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate276.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate292.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate276.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate292.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(data0 === "web_search")){
-validate276.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema119.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate292.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema129.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate276.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate292.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate276.errors = vErrors;
+validate292.errors = vErrors;
 return errors === 0;
 }
-validate276.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+validate292.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate265.evaluated;
+const evaluated0 = validate281.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10281,14 +11448,14 @@ const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.content === undefined) && (missing0 = "content")){
-validate265.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate281.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.content !== undefined){
 let data1 = data.content;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate265.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate281.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10311,7 +11478,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate265.errors = vErrors;
+validate281.errors = vErrors;
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10360,14 +11527,14 @@ const _errs14 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.error === undefined) && (missing1 = "error")){
-validate265.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate281.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data.error !== undefined){
 let data3 = data.error;
 if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-validate265.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate281.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10390,7 +11557,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate265.errors = vErrors;
+validate281.errors = vErrors;
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10410,7 +11577,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((((((data.id === undefined) && (missing2 = "id")) || ((data.model === undefined) && (missing2 = "model"))) || ((data.status === undefined) && (missing2 = "status"))) || ((data.created_at === undefined) && (missing2 = "created_at"))) || ((data.updated_at === undefined) && (missing2 = "updated_at"))){
-validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate281.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
@@ -10447,7 +11614,7 @@ props0.output_format = true;
 if(data.id !== undefined){
 const _errs17 = errors;
 if(typeof data.id !== "string"){
-validate265.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs17 === errors;
@@ -10458,8 +11625,8 @@ var valid7 = true;
 if(valid7){
 if(data.queue !== undefined){
 const _errs19 = errors;
-if(!(validate266(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs19 === errors;
@@ -10471,7 +11638,7 @@ if(valid7){
 if(data.model !== undefined){
 const _errs20 = errors;
 if(typeof data.model !== "string"){
-validate265.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs20 === errors;
@@ -10482,8 +11649,8 @@ var valid7 = true;
 if(valid7){
 if(data.status !== undefined){
 const _errs22 = errors;
-if(!(validate268(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate268.errors : vErrors.concat(validate268.errors);
+if(!(validate284(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs22 === errors;
@@ -10498,8 +11665,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid8 = false;
 const _errs25 = errors;
-if(!(validate270(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+if(!(validate286(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs25 === errors;
@@ -10531,7 +11698,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate265.errors = vErrors;
+validate281.errors = vErrors;
 return false;
 }
 else {
@@ -10553,8 +11720,8 @@ var valid7 = true;
 if(valid7){
 if(data.content !== undefined){
 const _errs28 = errors;
-if(!(validate272(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
+if(!(validate288(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate288.errors : vErrors.concat(validate288.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs28 === errors;
@@ -10570,12 +11737,12 @@ if(errors === _errs29){
 if(errors === _errs29){
 if(typeof data10 === "string"){
 if(!(formats0(data10))){
-validate265.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate281.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate265.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10600,12 +11767,12 @@ if(errors === _errs33){
 if(errors === _errs33){
 if(typeof data12 === "string"){
 if(!(formats0(data12))){
-validate265.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate281.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate265.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10617,7 +11784,7 @@ break;
 }
 }
 else {
-validate265.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate281.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10629,8 +11796,8 @@ var valid7 = true;
 if(valid7){
 if(data.usage !== undefined){
 const _errs35 = errors;
-if(!(validate274(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
+if(!(validate290(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs35 === errors;
@@ -10643,7 +11810,7 @@ if(data.created_at !== undefined){
 let data14 = data.created_at;
 const _errs36 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate265.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs36 === errors;
@@ -10656,7 +11823,7 @@ if(data.updated_at !== undefined){
 let data15 = data.updated_at;
 const _errs38 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate265.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs38 === errors;
@@ -10669,7 +11836,7 @@ if(data.duration !== undefined){
 let data16 = data.duration;
 const _errs40 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate265.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs40 === errors;
@@ -10682,7 +11849,7 @@ if(data.frames !== undefined){
 let data17 = data.frames;
 const _errs42 = errors;
 if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate265.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs42 === errors;
@@ -10695,13 +11862,13 @@ if(data.framespersecond !== undefined){
 let data18 = data.framespersecond;
 const _errs44 = errors;
 if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate265.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 < 1 || isNaN(data18)){
-validate265.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate281.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -10715,7 +11882,7 @@ if(valid7){
 if(data.resolution !== undefined){
 const _errs46 = errors;
 if(typeof data.resolution !== "string"){
-validate265.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs46 === errors;
@@ -10727,7 +11894,7 @@ if(valid7){
 if(data.ratio !== undefined){
 const _errs48 = errors;
 if(typeof data.ratio !== "string"){
-validate265.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs48 === errors;
@@ -10740,7 +11907,7 @@ if(data.seed !== undefined){
 let data21 = data.seed;
 const _errs50 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate265.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs50 === errors;
@@ -10752,7 +11919,7 @@ if(valid7){
 if(data.service_tier !== undefined){
 const _errs52 = errors;
 if(typeof data.service_tier !== "string"){
-validate265.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs52 === errors;
@@ -10765,7 +11932,7 @@ if(data.execution_expires_after !== undefined){
 let data23 = data.execution_expires_after;
 const _errs54 = errors;
 if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-validate265.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs54 === errors;
@@ -10777,7 +11944,7 @@ if(valid7){
 if(data.generate_audio !== undefined){
 const _errs56 = errors;
 if(typeof data.generate_audio !== "boolean"){
-validate265.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate281.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs56 === errors;
@@ -10789,7 +11956,7 @@ if(valid7){
 if(data.draft !== undefined){
 const _errs58 = errors;
 if(typeof data.draft !== "boolean"){
-validate265.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate281.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs58 === errors;
@@ -10801,7 +11968,7 @@ if(valid7){
 if(data.draft_task_id !== undefined){
 const _errs60 = errors;
 if(typeof data.draft_task_id !== "string"){
-validate265.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs60 === errors;
@@ -10814,7 +11981,7 @@ if(data.priority !== undefined){
 let data27 = data.priority;
 const _errs62 = errors;
 if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-validate265.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate281.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs62 === errors;
@@ -10826,7 +11993,7 @@ if(valid7){
 if(data.revised_prompt !== undefined){
 const _errs64 = errors;
 if(typeof data.revised_prompt !== "string"){
-validate265.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs64 === errors;
@@ -10844,8 +12011,8 @@ var valid10 = true;
 const len1 = data29.length;
 for(let i1=0; i1<len1; i1++){
 const _errs68 = errors;
-if(!(validate276(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate292(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate292.errors : vErrors.concat(validate292.errors);
 errors = vErrors.length;
 }
 var valid10 = _errs68 === errors;
@@ -10855,7 +12022,7 @@ break;
 }
 }
 else {
-validate265.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate281.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10868,7 +12035,7 @@ if(valid7){
 if(data.safety_identifier !== undefined){
 const _errs69 = errors;
 if(typeof data.safety_identifier !== "string"){
-validate265.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs69 === errors;
@@ -10880,7 +12047,7 @@ if(valid7){
 if(data.output_format !== undefined){
 const _errs71 = errors;
 if(typeof data.output_format !== "string"){
-validate265.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate281.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs71 === errors;
@@ -10917,21 +12084,21 @@ var valid7 = true;
 }
 }
 else {
-validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate281.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate265.errors = vErrors;
+validate281.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate265.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate281.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate264.evaluated;
+const evaluated0 = validate280.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10939,12 +12106,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate265(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+if(!(validate281(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate265.evaluated.props;
+var props0 = validate281.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -10954,17 +12121,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate264.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "queued") || (data0 === "running")) || (data0 === "succeeded")) || (data0 === "failed")) || (data0 === "expired"))){
-validate264.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema112.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate280.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema122.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate264.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate280.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10976,23 +12143,23 @@ props0.status = true;
 }
 }
 }
-validate264.errors = vErrors;
+validate280.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate264.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate280.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateMusicTaskCallback = validate279;
-const schema120 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
-const schema121 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
-const schema122 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema123 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
-const schema124 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+export const validateMusicTaskCallback = validate295;
+const schema130 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
+const schema131 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
+const schema132 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema133 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
+const schema134 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
+const evaluated0 = validate300.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11000,24 +12167,24 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate300.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
-validate284.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema124.enum},message:"must be equal to one of the allowed values"}];
+validate300.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema134.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate284.errors = vErrors;
+validate300.errors = vErrors;
 return errors === 0;
 }
-validate284.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate300.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
 
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate282.evaluated;
+const evaluated0 = validate298.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11028,14 +12195,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.task_id === undefined) && (missing0 = "task_id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.fail_reason === undefined) && (missing0 = "fail_reason"))) || ((data.submit_time === undefined) && (missing0 = "submit_time"))) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.finish_time === undefined) && (missing0 = "finish_time"))) || ((data.progress === undefined) && (missing0 = "progress"))){
-validate282.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate298.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.task_id !== undefined){
 const _errs1 = errors;
 if(typeof data.task_id !== "string"){
-validate282.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate298.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11046,8 +12213,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate266(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -11058,8 +12225,8 @@ var valid0 = true;
 if(valid0){
 if(data.status !== undefined){
 const _errs4 = errors;
-if(!(validate284(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+if(!(validate300(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate300.errors : vErrors.concat(validate300.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -11071,7 +12238,7 @@ if(valid0){
 if(data.fail_reason !== undefined){
 const _errs5 = errors;
 if(typeof data.fail_reason !== "string"){
-validate282.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate298.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11084,13 +12251,13 @@ if(data.submit_time !== undefined){
 let data4 = data.submit_time;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate282.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate298.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate282.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate298.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11105,13 +12272,13 @@ if(data.start_time !== undefined){
 let data5 = data.start_time;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate282.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate298.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate282.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate298.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11126,13 +12293,13 @@ if(data.finish_time !== undefined){
 let data6 = data.finish_time;
 const _errs11 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate282.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate298.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate282.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate298.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11149,12 +12316,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data7 === "string"){
 if(!pattern4.test(data7)){
-validate282.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate298.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate282.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate298.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11173,24 +12340,24 @@ var valid0 = true;
 }
 }
 else {
-validate282.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate298.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate282.errors = vErrors;
+validate298.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"props":{"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate298.evaluated = {"props":{"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema125 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
+const schema135 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
 const formats10 = runtime1.fullFormats["date-time"];
-const schema126 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
-const schema127 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
+const schema136 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
+const schema137 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate305(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate289.evaluated;
+const evaluated0 = validate305.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11205,18 +12372,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 1 || isNaN(data0)){
-validate289.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate305.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate289.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate305.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate289.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate305.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11232,18 +12399,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1 || isNaN(data1)){
-validate289.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate305.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate289.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate305.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate289.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate305.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11259,18 +12426,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate289.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate305.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate289.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate305.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate289.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate305.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11283,20 +12450,20 @@ var valid0 = true;
 }
 }
 else {
-validate289.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate289.errors = vErrors;
+validate305.errors = vErrors;
 return errors === 0;
 }
-validate289.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
+validate305.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate304(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate288.evaluated;
+const evaluated0 = validate304.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11309,7 +12476,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate288.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema126.properties.tags.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema136.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11322,7 +12489,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate288.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema126.properties.prompt.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema136.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11335,7 +12502,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate288.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema126.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema136.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11348,7 +12515,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate288.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema126.properties.negative_tags.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema136.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11361,7 +12528,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate288.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema126.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema136.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11374,7 +12541,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate288.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema126.properties.history.type},message:"must be array,null"}];
+validate304.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema136.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -11388,7 +12555,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate288.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate304.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11409,7 +12576,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate288.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema126.properties.concat_history.type},message:"must be array,null"}];
+validate304.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema136.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -11423,7 +12590,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate288.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate304.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11444,7 +12611,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate288.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema126.properties.type.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema136.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11457,13 +12624,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate288.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema126.properties.duration.type},message:"must be number,null"}];
+validate304.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema136.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate288.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate304.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11478,7 +12645,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate288.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema126.properties.refund_credits.type},message:"must be boolean,null"}];
+validate304.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema136.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11491,7 +12658,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate288.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema126.properties.stream.type},message:"must be boolean,null"}];
+validate304.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema136.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -11504,7 +12671,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate288.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema126.properties.error_type.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema136.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -11517,7 +12684,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate288.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema126.properties.error_message.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema136.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11530,7 +12697,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate288.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema126.properties.stem_from_id.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema136.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11543,7 +12710,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate288.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema126.properties.stem_task.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema136.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -11556,7 +12723,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate288.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema126.properties.stem_type_id.type},message:"must be integer,null"}];
+validate304.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema136.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -11569,7 +12736,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate288.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema126.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema136.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -11582,7 +12749,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate288.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema126.properties.has_vocal.type},message:"must be boolean,null"}];
+validate304.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema136.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -11595,7 +12762,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate288.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema126.properties.has_stem.type},message:"must be boolean,null"}];
+validate304.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema136.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -11608,7 +12775,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate288.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema126.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate304.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema136.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -11619,8 +12786,8 @@ var valid0 = true;
 if(valid0){
 if(data.control_sliders !== undefined){
 const _errs47 = errors;
-if(!(validate289(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
+if(!(validate305(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
@@ -11633,7 +12800,7 @@ if(data.task !== undefined){
 let data23 = data.task;
 const _errs48 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate288.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema126.properties.task.type},message:"must be string,null"}];
+validate304.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema136.properties.task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs48 === errors;
@@ -11664,20 +12831,20 @@ var valid0 = true;
 }
 }
 else {
-validate288.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate304.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate288.errors = vErrors;
+validate304.errors = vErrors;
 return errors === 0;
 }
-validate288.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate304.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate287.evaluated;
+const evaluated0 = validate303.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11688,14 +12855,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate287.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate303.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate287.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11707,7 +12874,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate287.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11719,7 +12886,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate287.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11732,11 +12899,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate287.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate287.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema125.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate303.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema135.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11748,7 +12915,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate287.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11760,7 +12927,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate287.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -11772,7 +12939,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate287.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -11784,7 +12951,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate287.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -11796,7 +12963,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate287.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11808,7 +12975,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate287.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11824,12 +12991,12 @@ if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(!(formats10.validate(data10))){
-validate287.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate303.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate287.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11843,7 +13010,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs23 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate287.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate303.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11855,7 +13022,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs25 = errors;
 if(typeof data.is_public !== "boolean"){
-validate287.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate303.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11867,7 +13034,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs27 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate287.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate303.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -11879,7 +13046,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs29 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate287.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate303.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -11892,7 +13059,7 @@ if(data.play_count !== undefined){
 let data15 = data.play_count;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate287.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate303.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11905,7 +13072,7 @@ if(data.upvote_count !== undefined){
 let data16 = data.upvote_count;
 const _errs33 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate287.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate303.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11916,8 +13083,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs35 = errors;
-if(!(validate288(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate288.errors : vErrors.concat(validate288.errors);
+if(!(validate304(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate304.errors : vErrors.concat(validate304.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs35 === errors;
@@ -11945,35 +13112,35 @@ var valid0 = true;
 }
 }
 else {
-validate287.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate303.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate287.errors = vErrors;
+validate303.errors = vErrors;
 return errors === 0;
 }
-validate287.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate303.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate281.evaluated;
+const evaluated0 = validate297.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate282(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate298(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate281.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate297.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11981,11 +13148,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate281.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("MUSIC" !== data0){
-validate281.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
+validate297.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -12003,8 +13170,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate287(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+if(!(validate303(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -12014,7 +13181,7 @@ break;
 }
 }
 else {
-validate281.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate297.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12027,22 +13194,22 @@ var valid1 = true;
 }
 }
 else {
-validate281.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate297.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate281.errors = vErrors;
+validate297.errors = vErrors;
 return errors === 0;
 }
-validate281.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate297.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema128 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema129 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
+const schema138 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema139 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
 
-function validate296(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate296.evaluated;
+const evaluated0 = validate312.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12050,21 +13217,21 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate296.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema129.type},message:"must be object,null"}];
+validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema139.type},message:"must be object,null"}];
 return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.text === undefined) && (missing0 = "text"))){
-validate296.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate312.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate296.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12076,7 +13243,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate296.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12088,7 +13255,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate296.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12100,7 +13267,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs7 = errors;
 if(typeof data.text !== "string"){
-validate296.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12114,31 +13281,31 @@ var valid0 = true;
 }
 }
 }
-validate296.errors = vErrors;
+validate312.errors = vErrors;
 return errors === 0;
 }
-validate296.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+validate312.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate310(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate294.evaluated;
+const evaluated0 = validate310.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate282(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate298(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate294.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate310.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -12146,11 +13313,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate294.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate310.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("LYRICS" !== data0){
-validate294.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
+validate310.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -12161,8 +13328,8 @@ var valid1 = true;
 if(valid1){
 if(data.data !== undefined){
 const _errs4 = errors;
-if(!(validate296(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate296.errors : vErrors.concat(validate296.errors);
+if(!(validate312(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -12174,20 +13341,20 @@ var valid1 = true;
 }
 }
 else {
-validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate310.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate294.errors = vErrors;
+validate310.errors = vErrors;
 return errors === 0;
 }
-validate294.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate310.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate296(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate280.evaluated;
+const evaluated0 = validate296.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12198,8 +13365,8 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate281(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
+if(!(validate297(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate297.errors : vErrors.concat(validate297.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -12219,8 +13386,8 @@ props0.finish_time = true;
 props0.progress = true;
 }
 const _errs2 = errors;
-if(!(validate294(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate310(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate310.errors : vErrors.concat(validate310.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -12256,7 +13423,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate280.errors = vErrors;
+validate296.errors = vErrors;
 return false;
 }
 else {
@@ -12270,17 +13437,17 @@ vErrors = null;
 }
 }
 }
-validate280.errors = vErrors;
+validate296.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate280.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate296.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate295(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate279.evaluated;
+const evaluated0 = validate295.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12288,12 +13455,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate280(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+if(!(validate296(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate296.errors : vErrors.concat(validate296.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate280.evaluated.props;
+var props0 = validate296.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -12303,17 +13470,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate279.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate295.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data0 === "SUCCESS") || (data0 === "FAILURE"))){
-validate279.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema120.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate295.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema130.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate279.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate295.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12325,20 +13492,20 @@ props0.status = true;
 }
 }
 }
-validate279.errors = vErrors;
+validate295.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate279.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate295.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateImageJobCallback = validate300;
-const schema130 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
-const schema131 = {"type":["integer","null"],"minimum":0};
+export const validateImageJobCallback = validate316;
+const schema140 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
+const schema141 = {"type":["integer","null"],"minimum":0};
 
-function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate318(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate302.evaluated;
+const evaluated0 = validate318.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12346,28 +13513,28 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema131.type},message:"must be integer,null"}];
+validate318.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema141.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate302.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate318.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-validate302.errors = vErrors;
+validate318.errors = vErrors;
 return errors === 0;
 }
-validate302.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate318.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema132 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+const schema142 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
 
-function validate306(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate322(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate306.evaluated;
+const evaluated0 = validate322.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12378,14 +13545,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
-validate306.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate322.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.customId !== undefined){
 const _errs1 = errors;
 if(typeof data.customId !== "string"){
-validate306.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate322.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12397,7 +13564,7 @@ if(valid0){
 if(data.emoji !== undefined){
 const _errs3 = errors;
 if(typeof data.emoji !== "string"){
-validate306.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate322.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12409,7 +13576,7 @@ if(valid0){
 if(data.label !== undefined){
 const _errs5 = errors;
 if(typeof data.label !== "string"){
-validate306.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate322.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12422,7 +13589,7 @@ if(data.type !== undefined){
 let data3 = data.type;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate306.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate322.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12435,18 +13602,18 @@ if(data.style !== undefined){
 let data4 = data.style;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate306.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate322.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 4 || isNaN(data4)){
-validate306.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+validate322.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate306.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate322.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -12464,20 +13631,20 @@ var valid0 = true;
 }
 }
 else {
-validate306.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate322.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate306.errors = vErrors;
+validate322.errors = vErrors;
 return errors === 0;
 }
-validate306.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+validate322.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate316(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate300.evaluated;
+const evaluated0 = validate316.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12488,14 +13655,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate300.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate316.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate300.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate316.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12506,8 +13673,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate266(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -12519,7 +13686,7 @@ if(valid0){
 if(data.action !== undefined){
 const _errs4 = errors;
 if(typeof data.action !== "string"){
-validate300.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate316.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -12532,7 +13699,7 @@ if(data.customId !== undefined){
 let data3 = data.customId;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate300.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema130.properties.customId.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema140.properties.customId.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -12545,7 +13712,7 @@ if(data.botType !== undefined){
 let data4 = data.botType;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate300.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema130.properties.botType.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema140.properties.botType.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -12558,7 +13725,7 @@ if(data.prompt !== undefined){
 let data5 = data.prompt;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate300.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema130.properties.prompt.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema140.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -12571,7 +13738,7 @@ if(data.promptEn !== undefined){
 let data6 = data.promptEn;
 const _errs12 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate300.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema130.properties.promptEn.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema140.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -12584,7 +13751,7 @@ if(data.description !== undefined){
 let data7 = data.description;
 const _errs14 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate300.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema130.properties.description.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema140.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -12597,7 +13764,7 @@ if(data.state !== undefined){
 let data8 = data.state;
 const _errs16 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate300.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema130.properties.state.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema140.properties.state.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -12608,8 +13775,8 @@ var valid0 = true;
 if(valid0){
 if(data.submitTime !== undefined){
 const _errs18 = errors;
-if(!(validate302(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate318(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate318.errors : vErrors.concat(validate318.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs18 === errors;
@@ -12620,8 +13787,8 @@ var valid0 = true;
 if(valid0){
 if(data.startTime !== undefined){
 const _errs19 = errors;
-if(!(validate302(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate318(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate318.errors : vErrors.concat(validate318.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs19 === errors;
@@ -12632,8 +13799,8 @@ var valid0 = true;
 if(valid0){
 if(data.finishTime !== undefined){
 const _errs20 = errors;
-if(!(validate302(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate318(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate318.errors : vErrors.concat(validate318.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -12648,12 +13815,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data12 === "string"){
 if(!pattern4.test(data12)){
-validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate316.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate316.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12667,11 +13834,11 @@ if(data.status !== undefined){
 let data13 = data.status;
 const _errs23 = errors;
 if(typeof data13 !== "string"){
-validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate316.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((data13 === "NOT_START") || (data13 === "SUBMITTED")) || (data13 === "MODAL")) || (data13 === "IN_PROGRESS")) || (data13 === "SUCCESS")) || (data13 === "FAILURE"))){
-validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema130.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate316.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema140.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12684,7 +13851,7 @@ if(data.imageUrl !== undefined){
 let data14 = data.imageUrl;
 const _errs25 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate300.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema130.properties.imageUrl.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema140.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12697,7 +13864,7 @@ if(data.videoUrl !== undefined){
 let data15 = data.videoUrl;
 const _errs27 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate300.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema130.properties.videoUrl.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema140.properties.videoUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12710,7 +13877,7 @@ if(data.failReason !== undefined){
 let data16 = data.failReason;
 const _errs29 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate300.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema130.properties.failReason.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema140.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12728,8 +13895,8 @@ var valid1 = true;
 const len0 = data17.length;
 for(let i0=0; i0<len0; i0++){
 const _errs33 = errors;
-if(!(validate306(data17[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data17,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate306.errors : vErrors.concat(validate306.errors);
+if(!(validate322(data17[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data17,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate322.errors : vErrors.concat(validate322.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs33 === errors;
@@ -12739,7 +13906,7 @@ break;
 }
 }
 else {
-validate300.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate316.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12758,7 +13925,7 @@ if(data19.finalPrompt !== undefined){
 let data20 = data19.finalPrompt;
 const _errs36 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate300.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema130.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema140.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs36 === errors;
@@ -12771,7 +13938,7 @@ if(data19.finalZhPrompt !== undefined){
 let data21 = data19.finalZhPrompt;
 const _errs38 = errors;
 if((typeof data21 !== "string") && (data21 !== null)){
-validate300.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema130.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema140.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs38 === errors;
@@ -12782,7 +13949,7 @@ var valid2 = true;
 }
 }
 else {
-validate300.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate316.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12796,7 +13963,7 @@ if(data.maskBase64 !== undefined){
 let data22 = data.maskBase64;
 const _errs40 = errors;
 if((typeof data22 !== "string") && (data22 !== null)){
-validate300.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema130.properties.maskBase64.type},message:"must be string,null"}];
+validate316.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema140.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -12826,23 +13993,23 @@ var valid0 = true;
 }
 }
 else {
-validate300.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate316.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate300.errors = vErrors;
+validate316.errors = vErrors;
 return errors === 0;
 }
-validate300.evaluated = {"props":{"id":true,"queue":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate316.evaluated = {"props":{"id":true,"queue":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaLowEvent = validate308;
-const schema133 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
-const schema134 = {"type":"string"};
+export const validateQuotaLowEvent = validate324;
+const schema143 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
+const schema144 = {"type":"string"};
 
-function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate325(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate309.evaluated;
+const evaluated0 = validate325.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12850,20 +14017,20 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate325.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate309.errors = vErrors;
+validate325.errors = vErrors;
 return errors === 0;
 }
-validate309.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate325.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema135 = {"type":"string","format":"date-time"};
+const schema145 = {"type":"string","format":"date-time"};
 
-function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate311.evaluated;
+const evaluated0 = validate327.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12874,26 +14041,26 @@ if(errors === 0){
 if(errors === 0){
 if(typeof data === "string"){
 if(!(formats10.validate(data))){
-validate311.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate327.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate311.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate327.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
-validate311.errors = vErrors;
+validate327.errors = vErrors;
 return errors === 0;
 }
-validate311.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate327.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate308.evaluated;
+const evaluated0 = validate324.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12904,14 +14071,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate308.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate324.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate309(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate325(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate325.errors : vErrors.concat(validate325.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -12924,11 +14091,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate308.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.low" !== data1){
-validate308.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
+validate324.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -12939,8 +14106,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate311(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate327(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -12956,7 +14123,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.balance === undefined) && (missing1 = "balance"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))){
-validate308.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate324.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -12964,7 +14131,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate308.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate324.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -12977,7 +14144,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate308.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate324.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -12989,7 +14156,7 @@ if(valid1){
 if(data3.key_name !== undefined){
 const _errs11 = errors;
 if(typeof data3.key_name !== "string"){
-validate308.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -13002,7 +14169,7 @@ if(data3.balance !== undefined){
 let data7 = data3.balance;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate308.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate324.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -13015,7 +14182,7 @@ if(data3.threshold !== undefined){
 let data8 = data3.threshold;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate308.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate324.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -13030,7 +14197,7 @@ var valid1 = true;
 }
 }
 else {
-validate308.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate324.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13045,22 +14212,22 @@ var valid0 = true;
 }
 }
 else {
-validate308.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate308.errors = vErrors;
+validate324.errors = vErrors;
 return errors === 0;
 }
-validate308.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate324.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaExhaustedEvent = validate313;
-const schema136 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"debt":{"type":"integer"}}}}};
+export const validateQuotaExhaustedEvent = validate329;
+const schema146 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"debt":{"type":"integer"}}}}};
 
-function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate329(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate313.evaluated;
+const evaluated0 = validate329.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13071,14 +14238,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate313.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate329.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate309(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate325(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate325.errors : vErrors.concat(validate325.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -13091,11 +14258,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate313.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate329.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.exhausted" !== data1){
-validate313.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
+validate329.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -13106,8 +14273,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate311(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate327(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13123,7 +14290,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.debt === undefined) && (missing1 = "debt"))){
-validate313.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate329.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -13131,7 +14298,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate313.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate329.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -13144,7 +14311,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate313.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate329.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -13156,7 +14323,7 @@ if(valid1){
 if(data3.key_name !== undefined){
 const _errs11 = errors;
 if(typeof data3.key_name !== "string"){
-validate313.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate329.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -13169,7 +14336,7 @@ if(data3.debt !== undefined){
 let data7 = data3.debt;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate313.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate329.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -13183,7 +14350,7 @@ var valid1 = true;
 }
 }
 else {
-validate313.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate329.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13198,22 +14365,22 @@ var valid0 = true;
 }
 }
 else {
-validate313.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate329.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate313.errors = vErrors;
+validate329.errors = vErrors;
 return errors === 0;
 }
-validate313.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate329.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskStuckEvent = validate316;
-const schema137 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
+export const validateTaskStuckEvent = validate332;
+const schema147 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
 
-function validate316(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate332(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate316.evaluated;
+const evaluated0 = validate332.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13224,14 +14391,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate316.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate332.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate309(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate325(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate325.errors : vErrors.concat(validate325.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -13244,11 +14411,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate316.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("task.stuck" !== data1){
-validate316.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
+validate332.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -13259,8 +14426,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate311(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate327(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13276,7 +14443,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.task_id === undefined) && (missing1 = "task_id"))) || ((data3.model === undefined) && (missing1 = "model"))) || ((data3.reported_at === undefined) && (missing1 = "reported_at"))){
-validate316.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate332.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -13284,7 +14451,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate316.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate332.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -13297,7 +14464,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate316.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate332.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -13309,7 +14476,7 @@ if(valid1){
 if(data3.task_id !== undefined){
 const _errs11 = errors;
 if(typeof data3.task_id !== "string"){
-validate316.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -13321,7 +14488,7 @@ if(valid1){
 if(data3.model !== undefined){
 const _errs13 = errors;
 if(typeof data3.model !== "string"){
-validate316.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -13333,7 +14500,7 @@ if(valid1){
 if(data3.reported_at !== undefined){
 const _errs15 = errors;
 if(typeof data3.reported_at !== "string"){
-validate316.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -13348,7 +14515,7 @@ var valid1 = true;
 }
 }
 else {
-validate316.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate332.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13363,22 +14530,22 @@ var valid0 = true;
 }
 }
 else {
-validate316.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate332.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate316.errors = vErrors;
+validate332.errors = vErrors;
 return errors === 0;
 }
-validate316.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate332.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateChannelUnhealthyEvent = validate319;
-const schema138 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
+export const validateChannelUnhealthyEvent = validate335;
+const schema148 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
 
-function validate319(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate335(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate319.evaluated;
+const evaluated0 = validate335.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13389,14 +14556,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate319.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate335.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate309(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate325(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate325.errors : vErrors.concat(validate325.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -13409,11 +14576,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate319.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("channel.unhealthy" !== data1){
-validate319.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
+validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -13424,8 +14591,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate311(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate327(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13441,14 +14608,14 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.channel === undefined) && (missing1 = "channel")) || ((data3.since === undefined) && (missing1 = "since"))){
-validate319.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.channel !== undefined){
 const _errs7 = errors;
 if(typeof data3.channel !== "string"){
-validate319.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate335.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -13460,7 +14627,7 @@ if(valid1){
 if(data3.since !== undefined){
 const _errs9 = errors;
 if(typeof data3.since !== "string"){
-validate319.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate335.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -13472,7 +14639,7 @@ var valid1 = true;
 }
 }
 else {
-validate319.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13487,22 +14654,22 @@ var valid0 = true;
 }
 }
 else {
-validate319.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate335.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate319.errors = vErrors;
+validate335.errors = vErrors;
 return errors === 0;
 }
-validate319.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate335.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateEndpointPing = validate322;
-const schema139 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
+export const validateEndpointPing = validate338;
+const schema149 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
 
-function validate322(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate338(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate322.evaluated;
+const evaluated0 = validate338.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13513,14 +14680,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate322.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate338.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate309(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate325(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate325.errors : vErrors.concat(validate325.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -13533,11 +14700,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate322.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("ping" !== data1){
-validate322.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -13548,8 +14715,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate311(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate327(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13565,21 +14732,21 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((data3.endpoint_id === undefined) && (missing1 = "endpoint_id")){
-validate322.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.endpoint_id !== undefined){
 let data4 = data3.endpoint_id;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate322.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
 }
 }
 else {
-validate322.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13594,14 +14761,14 @@ var valid0 = true;
 }
 }
 else {
-validate322.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate338.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate322.errors = vErrors;
+validate338.errors = vErrors;
 return errors === 0;
 }
-validate322.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate338.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {
@@ -13695,6 +14862,14 @@ export const validateMessagesStreamServerEvent = byTag('/type', (data) => data?.
   ["message_stop", validateMessageStopEvent],
   ["ping", validatePingEvent],
   ["error", validateMessageErrorEvent],
+]));
+
+export const validateConformanceRunServerEvent = byTag('/type', (data) => data?.["type"], new Map([
+  ["run_started", validateRunStarted],
+  ["check_finished", validateCheckFinished],
+  ["check_waiting", validateCheckWaiting],
+  ["run_finished", validateRunFinished],
+  ["run_failed", validateRunFailed],
 ]));
 
 export const validateEventCallbackServerEvent = byTag('/type', (data) => data?.["type"], new Map([

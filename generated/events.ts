@@ -1713,6 +1713,191 @@ export interface components {
             type: "error";
         } & WithRequired<components["schemas"]["MessagesError"], "type">;
         /**
+         * RunStarted
+         * @description The server responds and accepts the key.
+         */
+        RunStarted: {
+            /**
+             * @description Always `run_started`.
+             * @constant
+             */
+            type: "run_started";
+            /** @description Address of the server. */
+            base_url: string;
+            /** @description Version of the contract that the kit tests. */
+            contract: string;
+            /** @description Seed of the random requests. */
+            seed: number;
+            /** @description Ids of the operations, in the order in which they are tested. */
+            operations: string[];
+        };
+        /**
+         * ConformanceCheck
+         * @description The result of a check.
+         */
+        ConformanceCheck: {
+            /** @description Id of the operation. An alias has its own id. */
+            operation: string;
+            /** @description Area of the operation. */
+            area: string;
+            /** @description Name of the check. */
+            name: string;
+            /**
+             * @description Result. A check whose precondition is missing is skipped.
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "skipped";
+            /** @description Problems of a failed check, or the reason of a skipped one. */
+            problems: string[];
+            /** @description Shell command that repeats the request, with the key as `$UNIGATE_API_KEY`. */
+            curl?: string;
+            /** @description Duration of the check in milliseconds. */
+            ms: number;
+        };
+        /**
+         * CheckFinished
+         * @description A check has ended.
+         */
+        CheckFinished: {
+            /**
+             * @description Always `check_finished`.
+             * @constant
+             */
+            type: "check_finished";
+            check: components["schemas"]["ConformanceCheck"];
+        };
+        /**
+         * CheckWaiting
+         * @description A check has been running for a long time.
+         */
+        CheckWaiting: {
+            /**
+             * @description Always `check_waiting`.
+             * @constant
+             */
+            type: "check_waiting";
+            /** @description Id of the operation. Empty during the clean-up. */
+            operation: string;
+            /** @description Name of the check. */
+            check: string;
+            /** @description Time since its start in seconds. */
+            seconds: number;
+        };
+        /**
+         * ConformanceResponse
+         * @description A documented response of an operation.
+         */
+        ConformanceResponse: {
+            /** @description Id of the operation. */
+            operation: string;
+            /** @description HTTP status. */
+            status: number;
+            /** @description Media type. Empty for a response without a body. */
+            mediaType: string;
+            /** @description Whether the run observed it. */
+            covered: boolean;
+            /** @description Why it is not covered. Absent if it is. */
+            reason?: string;
+        };
+        /**
+         * ConformanceEventCell
+         * @description A documented message of a channel.
+         */
+        ConformanceEventCell: {
+            /** @description Name of the channel in the AsyncAPI document. */
+            channel: string;
+            /**
+             * @description The sender.
+             * @enum {string}
+             */
+            direction: "client" | "server";
+            /** @description Name of the message in the AsyncAPI document. */
+            message: string;
+            /** @description Whether the run observed it. */
+            covered: boolean;
+            /** @description Why it is not covered. Absent if it is. */
+            reason?: string;
+        };
+        /**
+         * ConformanceErrorCell
+         * @description A documented error.
+         */
+        ConformanceErrorCell: {
+            /** @description Error family. */
+            family: string;
+            /** @description HTTP status. Absent for codes of failed tasks and sockets. */
+            status?: number;
+            /** @description Error code. */
+            code: string;
+            /** @description Whether the run observed it. */
+            covered: boolean;
+            /** @description Why it is not covered. Absent if it is. */
+            reason?: string;
+        };
+        /**
+         * ConformanceReport
+         * @description The results of a run, as the conformance kit writes them to a file.
+         */
+        ConformanceReport: {
+            /** @description Address of the server. */
+            baseUrl: string;
+            /** @description Version of the contract that the kit tests. */
+            contract: string;
+            /** @description Seed of the random requests. */
+            seed: number;
+            /** @description Number of random requests per operation and kind of request. */
+            runs: number;
+            /** @description Start of the run as an ISO 8601 time. */
+            startedAt: string;
+            /** @description Duration of the run in seconds. */
+            seconds: number;
+            /** @description Whether triggers such as `[[error]]` in a prompt cause provider failures. */
+            triggers: boolean;
+            /** @description Quota that the run used. Null if the request log is not available. */
+            quota: number | null;
+            /** @description Number of passed checks. */
+            passed: number;
+            /** @description Number of failed checks. */
+            failed: number;
+            /** @description Number of skipped checks. */
+            skipped: number;
+            /** @description The results of all checks, in their order. */
+            checks: components["schemas"]["ConformanceCheck"][];
+            /** @description The documented responses of the tested operations. */
+            responses: components["schemas"]["ConformanceResponse"][];
+            /** @description The documented messages of all channels. */
+            events: components["schemas"]["ConformanceEventCell"][];
+            /** @description The documented errors. */
+            errors: components["schemas"]["ConformanceErrorCell"][];
+            /** @description Resources that the run could not delete. */
+            leftovers: string[];
+        };
+        /**
+         * RunFinished
+         * @description The run is complete. The last event.
+         */
+        RunFinished: {
+            /**
+             * @description Always `run_finished`.
+             * @constant
+             */
+            type: "run_finished";
+            report: components["schemas"]["ConformanceReport"];
+        };
+        /**
+         * RunFailed
+         * @description The run ended without a report. The last event.
+         */
+        RunFailed: {
+            /**
+             * @description Always `run_failed`.
+             * @constant
+             */
+            type: "run_failed";
+            /** @description The reason, such as a server that cannot be reached or refuses the key. */
+            message: string;
+        };
+        /**
          * WebhookId
          * @description Id of the delivery. It is the same in every attempt, so a receiver can discard repeats.
          * @example msg_2f9c41d07b
@@ -2411,6 +2596,7 @@ export interface components {
         SpeechStreamServerEvent: components["schemas"]["AlphaSpeechChunk"] | components["schemas"]["SentenceBegin"] | components["schemas"]["SentenceSynthesis"] | components["schemas"]["SentenceEnd"] | components["schemas"]["NativeSpeechEnd"] | components["schemas"]["BetaSpeechChunk"] | components["schemas"]["BetaSpeechEnd"] | components["schemas"]["BetaSpeechRejected"] | components["schemas"]["NativeError"];
         NativeSpeechStreamServerEvent: components["schemas"]["AlphaSpeechChunk"] | components["schemas"]["SentenceBegin"] | components["schemas"]["SentenceSynthesis"] | components["schemas"]["SentenceEnd"] | components["schemas"]["NativeSpeechEnd"] | components["schemas"]["BetaSpeechChunk"] | components["schemas"]["BetaSpeechEnd"] | components["schemas"]["BetaSpeechRejected"] | components["schemas"]["NativeError"];
         MessagesStreamServerEvent: components["schemas"]["MessageStartEvent"] | components["schemas"]["ContentBlockStartEvent"] | components["schemas"]["ContentBlockDeltaEvent"] | components["schemas"]["ContentBlockStopEvent"] | components["schemas"]["MessageDeltaEvent"] | components["schemas"]["MessageStopEvent"] | components["schemas"]["PingEvent"] | components["schemas"]["MessageErrorEvent"];
+        ConformanceRunServerEvent: components["schemas"]["RunStarted"] | components["schemas"]["CheckFinished"] | components["schemas"]["CheckWaiting"] | components["schemas"]["RunFinished"] | components["schemas"]["RunFailed"];
         OfficialTaskCallbackServerEvent: components["schemas"]["OfficialTaskCallback"];
         MusicTaskCallbackServerEvent: components["schemas"]["MusicTaskCallback"];
         ImageJobCallbackServerEvent: components["schemas"]["ImageJobCallback"];
@@ -2516,6 +2702,16 @@ export type MessageStopEvent = components['schemas']['MessageStopEvent'];
 export type PingEvent = components['schemas']['PingEvent'];
 export type MessagesError = components['schemas']['MessagesError'];
 export type MessageErrorEvent = components['schemas']['MessageErrorEvent'];
+export type RunStarted = components['schemas']['RunStarted'];
+export type ConformanceCheck = components['schemas']['ConformanceCheck'];
+export type CheckFinished = components['schemas']['CheckFinished'];
+export type CheckWaiting = components['schemas']['CheckWaiting'];
+export type ConformanceResponse = components['schemas']['ConformanceResponse'];
+export type ConformanceEventCell = components['schemas']['ConformanceEventCell'];
+export type ConformanceErrorCell = components['schemas']['ConformanceErrorCell'];
+export type ConformanceReport = components['schemas']['ConformanceReport'];
+export type RunFinished = components['schemas']['RunFinished'];
+export type RunFailed = components['schemas']['RunFailed'];
 export type WebhookId = components['schemas']['WebhookId'];
 export type WebhookTimestamp = components['schemas']['WebhookTimestamp'];
 export type WebhookSignature = components['schemas']['WebhookSignature'];
@@ -2559,6 +2755,7 @@ export type InferenceServerEvent = components['schemas']['InferenceServerEvent']
 export type SpeechStreamServerEvent = components['schemas']['SpeechStreamServerEvent'];
 export type NativeSpeechStreamServerEvent = components['schemas']['NativeSpeechStreamServerEvent'];
 export type MessagesStreamServerEvent = components['schemas']['MessagesStreamServerEvent'];
+export type ConformanceRunServerEvent = components['schemas']['ConformanceRunServerEvent'];
 export type OfficialTaskCallbackServerEvent = components['schemas']['OfficialTaskCallbackServerEvent'];
 export type MusicTaskCallbackServerEvent = components['schemas']['MusicTaskCallbackServerEvent'];
 export type ImageJobCallbackServerEvent = components['schemas']['ImageJobCallbackServerEvent'];

@@ -2488,6 +2488,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/conformance-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the conformance kit against a server.
+         * @description Starts the conformance kit in a process of its own and streams the result of each check. The last event has the report,
+         *     which is the JSON file that the kit writes, or the reason why there is none.
+         *
+         *     A gateway has at most one run at a time. A run ends after 30 minutes at the latest. If the client disconnects, the gateway
+         *     stops the run, which deletes the keys and voices that it created. Nothing is stored except an entry in the list of
+         *     changes. The key is passed to the process in its environment, and appears in no event, log or error.
+         *
+         *     The requests of a run are ordinary requests of its key, so a run on this gateway uses quota and rate limits.
+         */
+        post: operations["testConformance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -10321,6 +10348,65 @@ export interface components {
             };
         };
         /**
+         * TestConformanceRequest
+         * @description The server to test and the scope of the run.
+         */
+        TestConformanceRequest: {
+            /**
+             * @description HTTP or HTTPS address of the server, without user name, query and fragment. It must lead to a public address, unless `callbacks.allow_private` is set. The addresses of this gateway are always allowed. Default: this gateway.
+             * @example https://unigate.example
+             */
+            base_url?: string;
+            /**
+             * @description Key of that server with quota, without spaces. Required with `base_url`. Default: the key of this request. The gateway stores and logs it nowhere.
+             * @example sk-test
+             */
+            api_key?: string;
+            /**
+             * @description Ids of operations, or areas of the contract. Default is all operations.
+             * @example [
+             *       "listModels",
+             *       "tokens"
+             *     ]
+             */
+            only?: string[];
+            /**
+             * @description Number of random requests per operation and kind of request.
+             * @default 5
+             * @example 5
+             */
+            runs?: number;
+            /**
+             * @description Seed of the random requests. The default is random.
+             * @example 7
+             */
+            seed?: number;
+            /**
+             * @description Whether triggers such as `[[error]]` in a prompt make the provider of the server fail, as in the sandbox. `auto` sends one request to find out.
+             * @default auto
+             * @example auto
+             * @enum {string}
+             */
+            triggers?: "auto" | "on" | "off";
+            /**
+             * @description Lets an admin key change users and keys that the run created itself.
+             * @default false
+             * @example false
+             */
+            admin?: boolean;
+        };
+        /**
+         * ConformanceRunStream
+         * @description Server-sent events. Each `event:` line contains the `type` of the JSON object in its `data:` line. The order is:
+         *
+         *     1. `run_started`
+         *     2. `check_finished` for each check, and `check_waiting` while a check runs for a long time
+         *     3. `run_finished` with the report
+         *
+         *     `run_failed` ends the stream at any time. The AsyncAPI document describes the objects.
+         */
+        ConformanceRunStream: string;
+        /**
          * DocsFile
          * @description A page of the documentation, or a file that the page needs. Pages load no resources of other hosts.
          */
@@ -10964,6 +11050,16 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
+        /** @description The client has the file, according to its `if-none-match` header. */
+        NotModified: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                etag: components["headers"]["EntityTag"];
+                "cache-control": components["headers"]["SiteFileCaching"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The operator did not build the documentation, which `npm ci` or `npm run build` does. */
         SiteNotBuilt: {
             headers: {
@@ -10971,6 +11067,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description There is no such file, or the operator did not build the site. Browsers receive a page. */
+        SiteFileNotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["DocsFile"];
                 "application/json": components["schemas"]["GenericError"];
             };
         };
@@ -11132,6 +11239,8 @@ export interface components {
         MessagesRequestId: string;
         /** @description Content security policy of the page. It allows no scripts, styles or connections of other hosts. Only the console shows media of other hosts. */
         PagePolicy: string;
+        /** @description Identifies the content of the file. A request with the same value in `if-none-match` gets 304. */
+        EntityTag: string;
         /** @description Scripts and styles whose name contains a hash of their content may be stored for a year, other files for five minutes. */
         SiteFileCaching: string;
     };
@@ -15882,6 +15991,60 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    testConformance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The server to test and the scope of the run. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestConformanceRequest"];
+            };
+        };
+        responses: {
+            /** @description The run has started. The events follow while it runs. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ConformanceRunStream"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            /** @description The conformance kit is not installed beside the gateway. The message names the package. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagementError"];
+                };
+            };
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            /** @description The gateway already has a run, or the rate limit of the key is exceeded. Wait for the number of seconds in `retry-after`, then retry. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagementError"];
+                };
+            };
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     getHomePage: {
         parameters: {
             query?: never;
@@ -15896,12 +16059,15 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    etag: components["headers"]["EntityTag"];
+                    "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": components["schemas"]["DocsFile"];
                 };
             };
+            304: components["responses"]["NotModified"];
             404: components["responses"]["SiteNotBuilt"];
             500: components["responses"]["GenericInternalError"];
         };
@@ -15920,12 +16086,15 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    etag: components["headers"]["EntityTag"];
+                    "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": components["schemas"]["DocsFile"];
                 };
             };
+            304: components["responses"]["NotModified"];
             404: components["responses"]["SiteNotBuilt"];
             500: components["responses"]["GenericInternalError"];
         };
@@ -15947,6 +16116,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    etag: components["headers"]["EntityTag"];
                     "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
@@ -15961,18 +16131,9 @@ export interface operations {
                     "application/json": components["schemas"]["ContractDocument"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["GenericBadRequest"];
-            /** @description There is no such file, or the operator did not build the documentation. Browsers receive a page. */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": components["schemas"]["DocsFile"];
-                    "application/json": components["schemas"]["GenericError"];
-                };
-            };
+            404: components["responses"]["SiteFileNotFound"];
             500: components["responses"]["GenericInternalError"];
         };
     };
@@ -15990,12 +16151,15 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    etag: components["headers"]["EntityTag"];
+                    "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": components["schemas"]["DocsFile"];
                 };
             };
+            304: components["responses"]["NotModified"];
             404: components["responses"]["SiteNotBuilt"];
             500: components["responses"]["GenericInternalError"];
         };
@@ -16017,6 +16181,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "content-security-policy": components["headers"]["PagePolicy"];
+                    etag: components["headers"]["EntityTag"];
                     "cache-control": components["headers"]["SiteFileCaching"];
                     [name: string]: unknown;
                 };
@@ -16027,8 +16192,9 @@ export interface operations {
                     "image/svg+xml": components["schemas"]["DocsFile"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["GenericBadRequest"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["SiteFileNotFound"];
             500: components["responses"]["GenericInternalError"];
         };
     };

@@ -155,7 +155,7 @@ export interface components {
             };
             /** @description Callbacks of tasks. */
             callbacks?: {
-                /** @description True: callbacks are sent to private addresses, and the sandbox may fetch from them. */
+                /** @description True: callbacks are sent to private addresses, the sandbox may fetch from them, and conformance runs may test them. */
                 allow_private?: boolean;
                 /** @description Secret that signs callbacks. If omitted, callbacks are not signed. */
                 secret?: string;

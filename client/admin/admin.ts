@@ -1,5 +1,7 @@
+import type { ConformanceRunServerEvent } from '../../generated/events.ts';
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { EventStream } from '../event-stream.ts';
 import { AdminCharges } from './admin-charges.ts';
 import { AdminDeliveries } from './admin-deliveries.ts';
 import { AdminEndpoints } from './admin-endpoints.ts';
@@ -17,6 +19,8 @@ export type Figures = Schemas['FiguresReply']['data'];
 export type Reload = Schemas['ReloadReply']['data'];
 export type Release = Schemas['ReleaseReply']['data'];
 export type ReloadQuery = NonNullable<operations['reloadConfiguration']['parameters']['query']>;
+export type ConformanceRequest = Schemas['TestConformanceRequest'];
+export type ConformanceEvent = ConformanceRunServerEvent;
 export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['query']>;
 
 /** Admin operations. They require a key with the scope `admin`. Other keys get PermissionDeniedError. */
@@ -65,5 +69,16 @@ export class Admin {
   /** Ends maintenance mode on this gateway. `released` is false if it was not in that mode. `POST /api/admin/release` */
   async release(options: CallOptions = {}): Promise<Release> {
     return (await this.#caller.call('releaseGateway', options)).data;
+  }
+
+  /**
+   * Runs the conformance kit against a server, by default this gateway. Leaving the loop ends the run. The last event has
+   * the report, or the reason why there is none. `POST /api/admin/conformance-runs`
+   */
+  testConformance(body: ConformanceRequest = {}, options: CallOptions = {}): EventStream<ConformanceEvent> {
+    const init = { ...options, body, parseAs: 'stream' } as const;
+    return new EventStream(
+      async () => (await this.#caller.callWithResponse('testConformance', init)).response,
+    );
   }
 }

@@ -13,6 +13,7 @@ import { startRequest } from '../http/request-context.ts';
 import { route } from '../http/routes.ts';
 import { validateRequest } from '../http/validate-request.ts';
 import { handlers } from '../operations/registry.ts';
+import { renderMissingPage } from '../operations/service/send-site-file.ts';
 import { bodyMbPerKey } from '../settings/settings.ts';
 
 /**
@@ -44,6 +45,7 @@ export function createApp(
   app.use(validateRequest(contract, modelFailure));
   if (responseChecks.length > 0) app.use(responseChecks);
   app.use(dispatch(gateway, handlers));
+  app.use(renderMissingPage(gateway));
   app.use(renderFailure(gateway.logger));
   return app;
 }

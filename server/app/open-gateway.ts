@@ -148,6 +148,7 @@ async function startParts(
   const embedded = sandbox === undefined ? [] : sandboxChannels(sandbox);
   const accounts = [...settings.channels, ...embedded];
   let baseUrl = settings.publicUrl ?? '';
+  let localUrl = '';
   const files = new FileRelay({
     secret: await store.run('ensureSecret', { name: 'files', value: randomBytes(32).toString('base64url') }),
     channels: accounts,
@@ -233,6 +234,9 @@ async function startParts(
     keyWatcher: new KeyWatcher({ ...common, keys }),
     addressOf: (request) => clientAddress(request, isTrusted),
     baseUrlOf: (request) => clientBaseUrl(request, settings, isTrusted),
+    get localUrl() {
+      return localUrl;
+    },
     bodyParser: container.add('body parser', new BodyParser()),
     callQuota,
     access,
@@ -317,6 +321,8 @@ async function startParts(
     failed: store.failed,
     async listensAt(url) {
       baseUrl ||= url;
+      // A gateway that listens on all addresses is also reached through the loopback address.
+      localUrl = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
       if (!maintenance) {
         await callbacks.start();
         eventScan.start();

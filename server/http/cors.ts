@@ -15,6 +15,7 @@ const allowEveryOrigin = corsMiddleware({
     'retry-after-ms',
     'x-should-retry',
     'content-range',
+    'etag',
     'accept-ranges',
     'content-disposition',
     'deprecation',

@@ -30,6 +30,10 @@ interface Siblings {
   reload(): Promise<void>;
   /** Resolves when each has ended its maintenance mode. */
   endMaintenance(): Promise<void>;
+  /** Resolves to false if another worker has a conformance run. */
+  acquireRun(): Promise<boolean>;
+  /** Ends the conformance run of this worker. */
+  releaseRun(): Promise<void>;
   /** Reports of the channels on each of them. */
   channels(): Promise<readonly (readonly ChannelReport[])[]>;
 }
@@ -59,6 +63,8 @@ export interface Gateway {
   readonly addressOf: (request: IncomingMessage) => string;
   /** Returns the base URL at which the client of a request reaches the gateway. Undefined if unknown. */
   readonly baseUrlOf: (request: IncomingMessage) => string | undefined;
+  /** The address at which this machine reaches the gateway, without a trailing slash. */
+  readonly localUrl: string;
   readonly bodyParser: BodyParser;
   /** Quota of calls that end with their connection. */
   readonly callQuota: CallQuota;

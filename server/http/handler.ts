@@ -65,6 +65,8 @@ export interface Reply<Op extends OperationId> {
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */
   empty(status: 204): void;
+  /** A 304, for a client that has the body. */
+  notModified(headers: Readonly<Record<string, string>>): void;
   /** Finished bytes, for example an upstream's own JSON. */
   bytes(
     status: number,

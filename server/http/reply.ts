@@ -49,6 +49,11 @@ export class HttpReply implements Reply<OperationId> {
     this.#response.end();
   }
 
+  notModified(headers: Headers): void {
+    this.#response.setHeaders(new Map(Object.entries(headers)));
+    this.empty(304);
+  }
+
   bytes(status: number, contentType: string, body: Buffer | string, headers?: Headers): void {
     this.#start(status, contentType, headers);
     // Node sends a string in one packet with the headers. In Latin-1 each character is a byte.

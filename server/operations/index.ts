@@ -32,6 +32,7 @@ export { searchTokens } from './admin/searchTokens.ts';
 export { settleTask } from './admin/settleTask.ts';
 export { showFigures } from './admin/showFigures.ts';
 export { testChannel } from './admin/testChannel.ts';
+export { testConformance } from './admin/testConformance.ts';
 export { testOperatorEndpoint } from './admin/testOperatorEndpoint.ts';
 export { updateOperatorEndpoint } from './admin/updateOperatorEndpoint.ts';
 export { updateToken } from './admin/updateToken.ts';

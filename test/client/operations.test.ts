@@ -119,6 +119,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   listChanges: (client) => client.admin.changes.list(),
   getUserStatement: (client) => client.admin.users.statements.retrieve(1, '2026-11'),
   listUserStatements: (client) => client.admin.users.statements.list(1),
+  testConformance: (client) => client.admin.testConformance({})[Symbol.asyncIterator]().next(),
   getFile: (client) => client.openAddress(`${client.baseUrl}/v1/files/token/video.mp4`),
   getHealth: (client) => client.service.health(),
   getReadiness: (client) => client.service.readiness(),

@@ -10,6 +10,7 @@ export interface Invocation {
   key: string;
   report: string | undefined;
   junit: string | undefined;
+  events: boolean;
   only: readonly string[];
   runs: number;
   seed: number;
@@ -37,6 +38,7 @@ const options = {
   },
   report: { argument: 'FILE', description: 'writes the results as JSON' },
   junit: { argument: 'FILE', description: 'writes the checks as JUnit XML' },
+  events: { description: 'prints each result as a line of JSON, for programs' },
   runs: {
     argument: 'N',
     description: 'random requests per operation, 0 to 10000 (default 5)',
@@ -135,6 +137,7 @@ function readInvocation(
       values.key ?? env.UNIGATE_API_KEY ?? missing('--key', 'the key of the server, or set UNIGATE_API_KEY'),
     report: values.report,
     junit: values.junit,
+    events: values.events ?? false,
     only: (values.only ?? []).flatMap((names) => names.split(',')).map(checkName),
     runs: values.runs ?? 5,
     seed: values.seed ?? Math.floor(Math.random() * 2 ** 31),

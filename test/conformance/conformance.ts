@@ -36,9 +36,24 @@ export interface ConformanceOptions extends RunOptions, HeartbeatOptions {
   additionalScenarios?:
     | ((operation: DocumentedOperation, context: RunContext) => readonly Scenario[])
     | undefined;
+  /** Called when the server has accepted the key, before the first check. */
+  onStart?: ((start: RunStart) => void) | undefined;
+  /** Called after each check. */
+  onCheck?: ((check: Check) => void) | undefined;
   /** Called after the checks of an operation. */
   onOperation?: ((operation: DocumentedOperation, checks: readonly Check[]) => void) | undefined;
 }
+
+/** The start of a run. */
+interface RunStart {
+  baseUrl: string;
+  /** Version of the contract. */
+  contract: string;
+  /** In the order in which they are tested. */
+  operations: readonly DocumentedOperation[];
+}
+
+const contractVersion = (bundle.info as { version: string }).version;
 
 /** Returns the operations that `only` names, with their aliases. */
 export function selectedOperations(only: readonly string[]): DocumentedOperation[] {
@@ -64,6 +79,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const { context, cleanUp } = await createRunContext(options);
   const checks: Check[] = [];
   const operations = selectedOperations(options.only);
+  const baseUrl = context.secrets.mask(context.target.url);
+  options.onStart?.({ baseUrl, contract: contractVersion, operations });
   const startedChecks = startLongChecks(operations, context, options.selects);
   const heartbeat = new Heartbeat(options);
   for (const operation of operations) {
@@ -83,8 +100,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
     )?.problems[0];
   const count = (outcome: Check['outcome']) => checks.filter((one) => one.outcome === outcome).length;
   return {
-    baseUrl: context.secrets.mask(context.target.url),
-    contract: (bundle.info as { version: string }).version,
+    baseUrl,
+    contract: contractVersion,
     seed: options.seed,
     runs: options.runs,
     startedAt: startedAt.toISOString(),
@@ -109,19 +126,22 @@ export async function checksOf(
   {
     additionalScenarios,
     selects = () => true,
+    onCheck,
     startedChecks,
     heartbeat,
-  }: Pick<ConformanceOptions, 'additionalScenarios' | 'selects'> & {
+  }: Pick<ConformanceOptions, 'additionalScenarios' | 'selects' | 'onCheck'> & {
     startedChecks?: StartedChecks;
     heartbeat?: Heartbeat;
   },
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, run: () => Promise<CheckOutcome>) => {
-    if (!selects(name)) return;
+    if (!selects(name) || context.signal?.aborted === true) return;
     heartbeat?.start(operation.id, name);
-    checks.push(await runCheck(operation, context.secrets, name, run));
+    const result = await runCheck(operation, context.secrets, name, run);
     heartbeat?.stop();
+    checks.push(result);
+    onCheck?.(result);
   };
   const { role } = factsOf(operation);
   const scenarios = [
@@ -153,12 +173,16 @@ export async function checksOf(
     await check('limits without a request', async () => {
       throw new Unavailable(`no example reaches the limits ${limits.missing.join(', ')}`);
     });
+  // Its valid requests start other runs.
+  const startsRuns = operation.id === 'testConformance';
   const groups = [
     ['limits', limits.requests],
     ['shapes', shapeRequests(operation)],
   ] as const;
   for (const [name, requests] of groups) {
-    const all = requests.filter((one) => role === undefined || context.admin || !one.name.startsWith('at '));
+    const all = requests.filter(
+      (one) => ((role === undefined || context.admin) && !startsRuns) || !one.name.startsWith('at '),
+    );
     if (all.length === 0) continue;
     await check(`${name}: ${all.length} requests`, async () => {
       const target = await sender();
@@ -169,7 +193,7 @@ export async function checksOf(
       return { problems, curl: failed[0]?.curl ?? '' };
     });
   }
-  if ((role === undefined || context.admin) && context.runs > 0)
+  if ((role === undefined || context.admin) && !startsRuns && context.runs > 0)
     for (const random of await randomRequests(operation))
       await check(`${context.runs} random ${random.name}`, async () => {
         const target = await sender();

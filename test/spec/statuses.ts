@@ -137,13 +137,15 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   disableChannel: [...operated, 404, ...body],
   getUserStatement: [...operated, 404],
   listUserStatements: [...operated, 404],
+  // The conformance kit may be missing.
+  testConformance: [...operated, 404, ...body],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
-  getHomePage: [200, 404, 500],
-  getDocs: [200, 404, 500],
-  getDocsFile: [200, 400, 404, 500],
-  getConsole: [200, 404, 500],
-  getConsoleFile: [200, 400, 404, 500],
+  getHomePage: [200, 304, 404, 500],
+  getDocs: [200, 304, 404, 500],
+  getDocsFile: [200, 304, 400, 404, 500],
+  getConsole: [200, 304, 404, 500],
+  getConsoleFile: [200, 304, 400, 404, 500],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
   getOpenApiDocument: [200, 500],
@@ -151,6 +153,11 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
 };
 
 const fileHeaders = ['accept-ranges', 'cache-control', 'content-disposition', 'x-content-type-options'];
+
+const siteHeaders = {
+  200: ['cache-control', 'content-security-policy', 'etag'],
+  304: ['cache-control', 'etag'],
+};
 
 /** Required headers by status, and optional headers by operation. */
 export const headers = {
@@ -168,11 +175,11 @@ export const headers = {
     listMyLog: { 200: ['content-disposition'] },
     getMyStatement: { 200: ['content-disposition', 'content-security-policy'] },
     getUserStatement: { 200: ['content-disposition', 'content-security-policy'] },
-    getHomePage: { 200: ['content-security-policy'] },
-    getDocs: { 200: ['content-security-policy'] },
-    getDocsFile: { 200: ['cache-control', 'content-security-policy'] },
-    getConsole: { 200: ['content-security-policy'] },
-    getConsoleFile: { 200: ['cache-control', 'content-security-policy'] },
+    getHomePage: siteHeaders,
+    getDocs: siteHeaders,
+    getDocsFile: siteHeaders,
+    getConsole: siteHeaders,
+    getConsoleFile: siteHeaders,
     getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'], 416: ['content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

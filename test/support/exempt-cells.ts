@@ -29,6 +29,9 @@ export const exemptResponses: Readonly<Record<string, Readonly<Record<string, st
     '503 application/json': 'Needs hundreds of concurrent downloads from one host.',
     '504 application/json': 'Needs a file host that sends nothing for 30 s.',
   },
+  testConformance: {
+    '404 application/json': 'Needs an installation without the conformance kit.',
+  },
   downloadVideoContent: { '504 application/json': 'Needs a file host that sends nothing for 30 s.' },
 };
 
@@ -38,6 +41,8 @@ export const exemptEvents: Readonly<Record<string, string>> = {
   'eventCallback server QuotaExhaustedEvent': 'Needs a key that runs out of quota. The unit tests cover it.',
   'eventCallback server QuotaLowEvent': 'Needs a key that runs out of quota. The unit tests cover it.',
   'eventCallback server TaskStuckEvent': 'Needs a provider that reports nothing for 15 minutes.',
+  'conformanceRun server CheckWaiting': 'Needs a check that takes 15 s.',
+  'conformanceRun server RunFailed': 'Needs a server that cannot be reached.',
 };
 
 const noCode = 'Needs a provider error without a code.';

@@ -77,11 +77,13 @@ async function startParts(container: Container, settings: Settings, logger: Logg
       timers: systemTimers,
       logger,
     }),
+    runOwner: undefined,
     onServing({ number, pid, id }, url) {
       address ||= url;
       logger.info({ worker: number, pid, gateway: id }, 'a worker serves');
     },
     onExit(worker) {
+      if (group.runOwner === worker) group.runOwner = undefined;
       metrics.end(worker);
       const release = releaseLeases(worker, store, logger).finally(() => releases.delete(release));
       releases.add(release);
@@ -149,6 +151,8 @@ interface WorkerGroup {
     sandbox: WorkerAssignment['sandbox'];
   };
   readonly supervisor: Supervisor<WorkerProcess>;
+  /** The worker with a conformance run. */
+  runOwner: WorkerProcess | undefined;
   onServing(worker: WorkerProcess, url: string): void;
   onExit(worker: WorkerProcess): void;
 }
@@ -184,6 +188,14 @@ class WorkerProcess implements SupervisedProcess {
       reloadOthers: () => reload(others()),
       endMaintenanceOfOthers: async () => {
         await Promise.all(others().map(({ rpc }) => rpc.call('endMaintenance')));
+      },
+      acquireRun: () => {
+        if (group.runOwner !== undefined) return false;
+        group.runOwner = this;
+        return true;
+      },
+      releaseRun: () => {
+        if (group.runOwner === this) group.runOwner = undefined;
       },
       listOtherChannels: () =>
         Promise.all(others().map(({ rpc }) => rpc.callWithin(callTimeoutMs, 'listChannels').catch(() => []))),

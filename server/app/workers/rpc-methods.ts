@@ -17,6 +17,9 @@ export type PrimaryMethods = {
   isAnotherReady(): boolean;
   reloadOthers(): void;
   endMaintenanceOfOthers(): void;
+  /** Returns false if another worker has a conformance run. */
+  acquireRun(): boolean;
+  releaseRun(): void;
   listOtherChannels(): readonly (readonly ChannelReport[])[];
 };
 

@@ -49,6 +49,8 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
     isAnyReady: () => rpc.callWithin(readyTimeoutMs, 'isAnotherReady').catch(() => false),
     reload: () => rpc.call('reloadOthers'),
     endMaintenance: () => rpc.call('endMaintenanceOfOthers'),
+    acquireRun: () => rpc.call('acquireRun'),
+    releaseRun: () => rpc.call('releaseRun'),
     channels: () => rpc.call('listOtherChannels'),
   };
   try {

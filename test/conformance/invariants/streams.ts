@@ -54,22 +54,39 @@ const blocks: StreamRule = (events) => {
   ];
 };
 
-/** Rules about the meaning of a stream, by its layout. */
-const rules: Readonly<Record<'native' | 'named', readonly StreamRule[]>> = {
-  native: [
-    constant('request_id'),
-    cumulative('usage.characters'),
-    result(['error'], 'output.audio.data', 'data.audio', 'output.data.audio', 'audio'),
-  ],
-  named: [
+const nativeRules: readonly StreamRule[] = [
+  constant('request_id'),
+  cumulative('usage.characters'),
+  result(['error'], 'output.audio.data', 'data.audio', 'output.data.audio', 'audio'),
+];
+
+/** A run starts once and counts each of its checks. */
+const completeRun: StreamRule = (events) => {
+  const count = (name: string) => events.filter(({ event }) => event === name).length;
+  const reported = valuesIn(events, 'report.checks[]').length;
+  if (count('run_finished') === 0) return [];
+  return [
+    ...(events[0]?.event === 'run_started' && count('run_started') === 1
+      ? []
+      : ['event: a complete run does not start with run_started']),
+    ...(count('check_finished') === reported
+      ? []
+      : [`report: it has ${reported} checks, and the stream ${count('check_finished')}`]),
+  ];
+};
+
+/** Rules about the meaning of a stream, by its channel. */
+const rules: Readonly<Record<string, readonly StreamRule[]>> = {
+  speechStream: nativeRules,
+  nativeSpeechStream: nativeRules,
+  messagesStream: [
     blocks,
     cumulative('usage.output_tokens'),
     result(['error'], 'delta.text', 'delta.partial_json', 'delta.thinking'),
   ],
+  conformanceRun: [completeRun],
 };
 
 /** Checks the meaning of a stream. Returns the violations. */
-export const streamInvariantProblems = (
-  layout: 'native' | 'named',
-  events: readonly StreamedEvent[],
-): string[] => rules[layout].flatMap((rule) => rule(events));
+export const streamInvariantProblems = (channel: string, events: readonly StreamedEvent[]): string[] =>
+  (rules[channel] ?? []).flatMap((rule) => rule(events));

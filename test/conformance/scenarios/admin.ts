@@ -67,6 +67,12 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   reloadConfiguration: () => [
     { name: '200 a dry run', status: 200, variation: { query: { dry_run: 'true' } } },
   ],
+  testConformance: (context): Scenario[] =>
+    // A server has one run at a time, which may be this one.
+    change('200 a run, or 429 during one', async () => ({ example: 'own' }))(context).map((scenario) => ({
+      ...scenario,
+      status: [200, 429],
+    })),
   releaseGateway: change('200 outside of maintenance mode', async () => ({})),
   createUser: change('200 a user', async () => ({
     body: { name: `conformance-${crypto.randomUUID().slice(0, 8)}`, group: 'default' },

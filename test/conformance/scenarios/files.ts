@@ -36,6 +36,31 @@ export function rangeScenarios(
   ];
 }
 
+/** A page, and the same page for a client that has it. */
+const unchanged =
+  ({ path }: Pick<Variation, 'path'>) =>
+  (_context: RunContext): Scenario[] => {
+    let etag = '';
+    const variation = { ...(path !== undefined && { path }), headers: { accept: 'text/html' } };
+    return [
+      {
+        name: '200 a page',
+        status: 200,
+        mediaType: 'text/html',
+        variation,
+        verify: ({ headers }) => {
+          etag = headers.get('etag') ?? '';
+          return etag === '' ? ['etag is missing'] : [];
+        },
+      },
+      {
+        name: '304 a page that the client has',
+        status: 304,
+        variation: async () => ({ ...variation, headers: { ...variation.headers, 'if-none-match': etag } }),
+      },
+    ];
+  };
+
 export const fileScenarios: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {
   downloadVideoContent: ({ fixtures }) => [
     ...rangeScenarios(undefined, async () => ({ path: { task_id: await fixtures.finishedTask('video') } })),
@@ -53,8 +78,12 @@ export const fileScenarios: Partial<Record<OperationId, (context: RunContext) =>
       path: await fixtures.file(),
       headers: { authorization: undefined },
     })),
-  getDocsFile: () =>
-    siteScenarios([
+  getHomePage: unchanged({}),
+  getDocs: unchanged({}),
+  getConsole: unchanged({}),
+  getDocsFile: (context) => [
+    ...unchanged({ path: { file: 'index.html' } })(context),
+    ...siteScenarios([
       ['index.html', 'text/html', 200],
       ['reference.css', 'text/css', 200],
       ['scalar.js', 'text/javascript', 200],
@@ -65,12 +94,16 @@ export const fileScenarios: Partial<Record<OperationId, (context: RunContext) =>
       ['asyncapi.json', 'application/json', 200],
       ['nothing', 'text/html', 404],
     ]),
-  getConsoleFile: () =>
-    siteScenarios([
+  ],
+  getConsoleFile: (context) => [
+    ...unchanged({ path: { file: 'index.html' } })(context),
+    ...siteScenarios([
       ['index.html', 'text/html', 200],
       ['theme.js', 'text/javascript', 200],
       ['icon.svg', 'image/svg+xml', 200],
+      ['nothing', 'text/html', 404],
     ]),
+  ],
 };
 
 /** Requests for files of a site. */

@@ -41,7 +41,7 @@ export function streamProblems(path: string, body: string): string[] {
     last === undefined ? [] : matchingMessages(last, messages).filter((name) => finalMessages.has(name));
   return [
     ...idProblems,
-    ...streamInvariantProblems(layout, events),
+    ...streamInvariantProblems(channelOf(path)[0], events),
     ...(ends.length > 0 ? [] : ['the last event does not end the stream']),
     ...events.flatMap((event, index) =>
       problemsOf(event, messages).map((one) => `event ${index + 1}: ${one}`),
@@ -65,6 +65,8 @@ const finalMessages: ReadonlySet<string> = new Set([
   'NativeError',
   'MessageStopEvent',
   'MessageErrorEvent',
+  'RunFinished',
+  'RunFailed',
 ]);
 
 const matchingMessages = ({ event, data }: StreamedEvent, messages: readonly Message[]): string[] =>

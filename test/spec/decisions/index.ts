@@ -1,6 +1,7 @@
 import { admin } from './admin.ts';
 import { assets } from './assets.ts';
 import { callbackEndpoints } from './callback-endpoints.ts';
+import { conformance } from './conformance.ts';
 import { embeddings } from './embeddings.ts';
 import { events } from './events.ts';
 import { images } from './images.ts';
@@ -23,6 +24,7 @@ export const decisions = [
   responses,
   assets,
   callbackEndpoints,
+  conformance,
   embeddings,
   events,
   images,
