@@ -138,8 +138,9 @@ export async function checksOf(
   const check = async (name: string, run: () => Promise<CheckOutcome>) => {
     if (!selects(name) || context.signal?.aborted === true) return;
     heartbeat?.start(operation.id, name);
-    const result = await runCheck(operation, context.secrets, name, run);
+    const result = await Promise.race([runCheck(operation, context.secrets, name, run), context.stopped]);
     heartbeat?.stop();
+    if (result === undefined) return;
     checks.push(result);
     onCheck?.(result);
   };

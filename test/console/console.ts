@@ -4,12 +4,18 @@ import { problems } from '../docs/accessibility.ts';
 import { launch } from '../docs/chromium.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
+interface OpenOptions extends BrowserContextOptions {
+  key?: string;
+  /** Statuses of failed requests that the test expects. */
+  failures?: readonly number[];
+}
+
 /** A console in Chromium, connected to a gateway with its sandbox. */
 export interface ConsoleTarget {
   gateway: TestGateway;
   browser: Browser;
   /** Opens a page of the console (`#/speech`) with a signed-in key. Default: the gateway's first key. */
-  open(hash: string, options?: BrowserContextOptions & { key?: string }): Promise<Page>;
+  open(hash: string, options?: OpenOptions): Promise<Page>;
 }
 
 /** Placed into each page: reports violations of the content security policy as errors. */
@@ -51,13 +57,15 @@ export function useConsole(start: () => Promise<TestGateway> = startTestGateway)
     get browser() {
       return started().browser;
     },
-    async open(hash, { key, ...options } = {}) {
+    async open(hash, { key, failures = [], ...options } = {}) {
       const { gateway, browser } = started();
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       const page = await context.newPage();
       pages.push(page);
       page.on('console', (message) => {
-        if (message.type() === 'error') faults.push(message.text());
+        const text = message.text();
+        const isExpected = failures.some((status) => text.includes(`responded with a status of ${status} `));
+        if (message.type() === 'error' && !isExpected) faults.push(text);
       });
       page.on('pageerror', (error) => faults.push(String(error)));
       page.on('request', (request) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Unigate } from '../../client/index.ts';
 import { runConformance } from '../conformance/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
@@ -51,6 +52,62 @@ describe.skipIf(!hasChromium)('the contract in the console', { timeout: 60_000 }
     await page.getByRole('tab', { name: 'Operations' }).click();
     const row = page.getByRole('row').filter({ hasText: 'GET /v1/models/{model}' });
     await row.getByText(/^\d+ of \d+ responses$/).waitFor();
+  });
+
+  test('runs the conformance kit live, and stops a run', async () => {
+    const page = await target.open('#/contract?tab=Conformance');
+    await page.getByLabel('models', { exact: true }).check();
+    await page.getByRole('button', { name: 'Run the tests' }).click();
+    const results = page.getByRole('region', { name: 'Results by operation' });
+    await results.getByRole('row', { name: /^listModels 0 \d+ \d+ \d+ of \d+$/ }).waitFor();
+    await page.getByText('0 failed').waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+
+    await page.getByLabel('models', { exact: true }).uncheck();
+    await page.getByLabel('video', { exact: true }).check();
+    await page.getByRole('button', { name: 'Run the tests' }).click();
+    await page.getByText(/operation \d+ of \d+/).waitFor();
+    // Until the report arrives, the table has no coverage.
+    await results.getByText('createGenericVideo').waitFor();
+    expect(await results.getByRole('columnheader', { name: 'Responses' }).count()).toBe(0);
+    await page.getByRole('progressbar', { name: 'Tested operations' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('stopped before the end').waitFor();
+    await expectAccessible(page);
+  });
+
+  test('names a server that cannot be tested', async () => {
+    const page = await target.open('#/contract?tab=Conformance', { failures: [400, 429] });
+    const run = page.getByRole('button', { name: 'Run the tests' });
+    await page.getByLabel('Server').fill('http://127.0.0.1:81');
+    await run.click();
+    await page.getByText('Another server requires a key.').waitFor();
+    await page.getByLabel('API key').fill('sk-of-another-server');
+    await run.click();
+    await page.getByText('base_url: must lead to a public address').waitFor();
+    await page.getByLabel('Server').fill(target.gateway.url.replace('127.0.0.1', 'localhost'));
+    await run.click();
+    // A stopped run of another test deletes what it created.
+    await expect
+      .poll(async () => {
+        if (await page.getByText('already has a conformance run').isVisible()) await run.click();
+        return await page.getByText('rejects the key').isVisible();
+      })
+      .toBe(true);
+    await expectAccessible(page);
+  });
+
+  test('offers only the command to a key without the scope admin', async () => {
+    const { url, key } = target.gateway;
+    const { key: plainKey } = await new Unigate({ baseUrl: url, apiKey: key }).tokens.create({
+      name: 'plain',
+      remain_quota: 1,
+    });
+    const page = await target.open('#/contract?tab=Conformance', { key: plainKey });
+    await page.getByText('A key with the scope admin can run it from this page.').waitFor();
+    expect(await page.getByRole('button', { name: 'Run the tests' }).count()).toBe(0);
   });
 
   test('shows the changes since a release, breaking changes first', async () => {

@@ -46,6 +46,29 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     return faults;
   }
 
+  test('the page for an unknown address searches the documentation', async () => {
+    for (const scheme of schemes) {
+      const page = await browser.newPage({ colorScheme: scheme, viewport: { width: 390, height: 900 } });
+      expect((await page.goto(`${target.url}/nope`))?.status()).toBe(404);
+      const field = page.getByRole('searchbox', { name: 'Search the documentation' });
+      await field.fill('webhook');
+      expect(await problems(page)).toEqual([]);
+      await field.press('Enter');
+      await page.getByRole('option').getByText('Verify signatures').waitFor();
+      await page.close();
+    }
+  });
+
+  test('a link to an operation draws no outline, and its sample sends no optional header', async () => {
+    const { page, faults } = await open('/docs/reference#operation/createVideo');
+    const section = page.locator('section[tabindex="-1"]:focus');
+    await expect.poll(() => section.innerText()).toContain("--header 'Authorization");
+    expect(await section.innerText()).not.toMatch(/--header '(x-stainless|idempotency)/i);
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   test('no page has an error, a policy violation or a request to another host', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 900 } });
     const faults = await watchFaults(page);

@@ -14,12 +14,14 @@ import { Changes } from './changes.tsx';
 import { Conformance } from './conformance.tsx';
 import './contract-page.css';
 import { decisionsOf, type OperationRow, operationRows } from './facts.ts';
+import { LiveRun } from './live-run.ts';
 import { type ContractChanges, coverageOf, type OperationCoverage, type Report } from './report.ts';
 
 const tabs = ['Operations', 'Decisions', 'Errors', 'Conformance', 'Changes'] as const;
 
 /** The last reports that the user opened. They stay while the tab is open. */
 const report = signal<Report | undefined>(undefined);
+const live = new LiveRun();
 const changes = signal<ContractChanges | undefined>(undefined);
 
 /** The contract of this gateway: operations, decisions and errors with one search, and its conformance tests. */
@@ -63,7 +65,7 @@ export default function ContractPage() {
           {tab === 'Operations' && <Operations rows={rows} matches={matches} />}
           {tab === 'Decisions' && <Decisions current={current} matches={matches} />}
           {tab === 'Errors' && <Errors matches={matches} />}
-          {tab === 'Conformance' && <Conformance areas={areasOf(rows)} report={report} />}
+          {tab === 'Conformance' && <Conformance areas={areasOf(rows)} live={live} report={report} />}
           {tab === 'Changes' && <Changes changes={changes} />}
         </Tabs>
       </div>

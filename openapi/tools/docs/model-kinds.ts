@@ -3,7 +3,7 @@ import type { ModelEntry } from '../catalogue.ts';
 /** A kind of models, which have the same routes and the same page layout. */
 export type ModelKind = keyof typeof kinds;
 
-interface KindFacts {
+export interface KindFacts {
   /** Heading in the list of models. */
   title: string;
   /** Verb phrase after the id of a model. */
@@ -11,6 +11,15 @@ interface KindFacts {
   /** Operations that create something with a model, the recommended one first. */
   operations: readonly string[];
   guide: { page: string; title: string };
+  /** The page of the console that uses the models. Undefined: there is none. */
+  consolePage?: ConsolePage;
+}
+
+interface ConsolePage {
+  path: string;
+  title: string;
+  /** Whether the page selects the model that `model` in its address names. */
+  selectsModel?: true;
 }
 
 /** The kinds, in the order of the list of models. */
@@ -20,60 +29,70 @@ export const kinds = {
     does: 'converts text to speech',
     operations: ['createSpeech'],
     guide: { page: 'text-to-speech', title: 'Text to speech' },
+    consolePage: { path: 'speech', title: 'Speech', selectsModel: true },
   },
   realtime: {
     title: 'Realtime speech',
     does: 'converts text to speech over a WebSocket, while the text is still being written',
     operations: ['openRealtimeSocket'],
     guide: { page: 'realtime', title: 'Realtime' },
+    consolePage: { path: 'speech', title: 'Speech', selectsModel: true },
   },
   voices: {
     title: 'Custom voices',
     does: 'creates and manages custom voices',
     operations: ['customizeVoice'],
     guide: { page: 'text-to-speech#custom-voices', title: 'Custom voices' },
+    consolePage: { path: 'voices', title: 'Voices' },
   },
   video: {
     title: 'Video',
     does: 'generates videos',
     operations: ['createVideo', 'createGenericVideo'],
     guide: { page: 'video', title: 'Video generation' },
+    consolePage: { path: 'video', title: 'Video', selectsModel: true },
   },
   model3d: {
     title: '3D objects',
     does: 'generates 3D objects from a text or from images',
     operations: ['createModel3d'],
     guide: { page: '3d-objects', title: '3D objects' },
+    consolePage: { path: '3d', title: '3D', selectsModel: true },
   },
   music: {
     title: 'Music',
     does: 'generates songs',
     operations: ['submitMusic'],
     guide: { page: 'music', title: 'Music and lyrics' },
+    consolePage: { path: 'music', title: 'Music' },
   },
   lyrics: {
     title: 'Lyrics',
     does: 'generates lyrics',
     operations: ['submitLyrics'],
     guide: { page: 'music', title: 'Music and lyrics' },
+    consolePage: { path: 'music', title: 'Music' },
   },
   images: {
     title: 'Images',
     does: 'generates images and applies actions to them',
     operations: ['submitImagine', 'submitImageAction', 'submitImageModal'],
     guide: { page: 'images', title: 'Images' },
+    consolePage: { path: 'images', title: 'Images' },
   },
   messages: {
     title: 'Text generation',
     does: 'generates text',
     operations: ['createMessage', 'countMessageTokens'],
     guide: { page: 'text-generation', title: 'Text generation and embeddings' },
+    consolePage: { path: 'messages', title: 'Messages' },
   },
   embeddings: {
     title: 'Embeddings',
     does: 'converts texts to vectors',
     operations: ['createEmbedding'],
     guide: { page: 'text-generation#embeddings', title: 'Embeddings' },
+    consolePage: { path: 'embeddings', title: 'Embeddings' },
   },
   verification: {
     title: 'Identity verification',

@@ -2,7 +2,7 @@ import type { ModelEntry, ModelsFile } from '../catalogue.ts';
 import { operationsOf } from '../document.ts';
 import type { CallSample } from './call-text.ts';
 import { callsOf, voicePlaceholder } from './model-calls.ts';
-import { kindOf, kinds, type ModelKind, operationsFor, voiceTargets } from './model-kinds.ts';
+import { type KindFacts, kindOf, kinds, type ModelKind, operationsFor, voiceTargets } from './model-kinds.ts';
 import { limitsOf, rulesOf } from './model-limits.ts';
 import { type ContractDocuments, optionsOf } from './model-options.ts';
 
@@ -54,10 +54,10 @@ ${sections.join('\n')}`;
 }
 
 function pageOf(sources: ModelSources, model: ModelEntry): string {
-  const { title, does, guide } = kinds[kindOf(model)];
+  const { title, does, guide, consolePage }: KindFacts = kinds[kindOf(model)];
   const sentence = `${does}${voiceSentence(model)}`;
   const parts = [
-    `# ${model.id}\n\n\`${model.id}\` ${sentence}. See the guide [${guide.title}](${guide.page}).`,
+    `# ${model.id}\n\n\`${model.id}\` ${sentence}. See the guide [${guide.title}](${guide.page})${tryIt(model, consolePage)}.`,
     factsTable(sources, model),
     `## Call the model\n\n${codeGroup(callsOf(model, firstVoice(sources.models, model)))}${placeholderNote(sources.models, model)}`,
     limitsSection(sources, model),
@@ -68,6 +68,12 @@ function pageOf(sources: ModelSources, model: ModelEntry): string {
   ];
   const description = `${title}: ${model.id} ${sentence}. Limits, formats, price unit and the call in each language.`;
   return `${frontMatter(model.id, description)}${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function tryIt({ id }: ModelEntry, page: KindFacts['consolePage']): string {
+  if (page === undefined) return '';
+  const query = page.selectsModel ? `?model=${encodeURIComponent(id)}` : '';
+  return `, or try the model on the page [${page.title}](/console#/${page.path}${query}) of the console`;
 }
 
 function frontMatter(title: string, description: string): string {

@@ -1,4 +1,4 @@
-import { type JsonObject, objects, operationsOf, text } from '../document.ts';
+import { isObject, type JsonObject, objects, operationsOf, text } from '../document.ts';
 import { areaTitle, operationName } from './operation-names.ts';
 import { samplesOf } from './operation-samples.ts';
 
@@ -49,5 +49,17 @@ export function referenceDocument(openapi: JsonObject): JsonObject {
     const entry = tag as JsonObject;
     return { ...entry, 'x-displayName': areaTitle(text(entry.name)) };
   });
-  return { ...openapi, tags, paths: Object.fromEntries(used) };
+  return { ...openapi, tags, paths: Object.fromEntries(used), components: withoutHeaderExamples(openapi) };
+}
+
+/** Returns the components without the examples of optional headers, which the renderer would add to each sample. */
+function withoutHeaderExamples({ components }: JsonObject): JsonObject {
+  const { parameters, ...others } = isObject(components) ? components : {};
+  const shown = objects(parameters).map(([name, parameter]) => {
+    if (parameter.in !== 'header' || parameter.required === true || !isObject(parameter.schema))
+      return [name, parameter] as const;
+    const { examples: _examples, ...schema } = parameter.schema;
+    return [name, { ...parameter, schema }] as const;
+  });
+  return { ...others, parameters: Object.fromEntries(shown) };
 }

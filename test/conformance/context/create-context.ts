@@ -81,6 +81,9 @@ export async function createRunContext(
       receiver,
       callbackSecret: options.callbackSecret,
       signal,
+      stopped: new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+      }),
     },
   };
 }

@@ -38,4 +38,6 @@ export interface RunContext {
   /** Secret that signs callbacks, if known. */
   callbackSecret: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Resolves when the run is stopped. */
+  stopped: Promise<undefined>;
 }
