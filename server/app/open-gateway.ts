@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ChannelStates } from '../channels/channel-states.ts';
 import { Channels } from '../channels/channels.ts';
+import { HealthSharing } from '../channels/health-sharing.ts';
 import { ChannelSpending } from '../channels/spending.ts';
 import { clientBaseUrl } from '../http/base-url.ts';
 import { BodyParser } from '../http/body-parser.ts';
@@ -174,6 +175,11 @@ async function startParts(
     new Channels(accounts, timers.monotonic, undefined, files, limiterParts),
   );
   await container.start('spending of channels', spending);
+  if (isShared)
+    await container.start(
+      'health of channels',
+      new HealthSharing({ store, gateway: id, channels, timers, logger }),
+    );
   const channelStates = new ChannelStates({ store, channels, timers, logger });
   await container.start('channel states', channelStates);
   const offered = { ...settings, prices: effectivePrices(settings) };

@@ -16,8 +16,19 @@ const maxProbeMs = 10_000;
 const maxForcedAttempts = 8;
 const forcedIntervalMs = 1_000;
 
+/** Another gateway's report is ignored if this one had a success within this time. */
+const ownEvidenceMs = 2_000;
+
 /** Polls and calls fail for different reasons, so each has its own streak. */
 type Track = 'calls' | 'polls';
+
+/** A cool-down of another gateway. */
+export interface HealthReport {
+  /** Another value for each cool-down and gateway. */
+  id: string;
+  /** Its end, by the monotonic clock of this gateway. */
+  until: number;
+}
 
 interface CoolDown {
   until: number;
@@ -33,7 +44,8 @@ interface AttemptStart {
 /**
  * Circuit breaker of a channel. Failures are counted in episodes: attempts in flight when a failure was counted, or
  * started within a second of it, belong to that episode. Several episodes in a row, or a failure rate of one half,
- * start a cool-down, which doubles each time. Then half-open probes run one at a time until one succeeds.
+ * start a cool-down, which doubles each time. Then half-open probes run one at a time until one succeeds. A cool-down of
+ * another gateway makes this one probe, too.
  */
 export class Health {
   readonly figures: ChannelFigures;
@@ -48,6 +60,10 @@ export class Health {
   readonly #streaks: Record<Track, number> = { calls: 0, polls: 0 };
   #coolDown: CoolDown | undefined;
   #coolDowns = 0;
+  #report: (HealthReport & { receivedAt: number }) | undefined;
+  /** Reports that a success of this gateway has refuted. */
+  #refuted = new Set<string>();
+  #lastSuccessAt = Number.NEGATIVE_INFINITY;
   #probe: Attempt | undefined;
   readonly #forced = new Set<Attempt>();
   #forcedAt = Number.NEGATIVE_INFINITY;
@@ -62,11 +78,12 @@ export class Health {
 
   /** Whether a request may be sent now, possibly as a probe. */
   get isHealthy(): boolean {
+    if (this.#isReported) return false;
     return this.#coolDown === undefined || (this.#isCoolDownOver && !this.#isProbeRunning);
   }
 
   get state(): 'healthy' | 'resting' | 'probing' {
-    if (this.#coolDown === undefined) return 'healthy';
+    if (this.#coolDown === undefined) return this.#isReported ? 'probing' : 'healthy';
     return this.#isCoolDownOver ? 'probing' : 'resting';
   }
 
@@ -83,9 +100,10 @@ export class Health {
 
   /** Starts an attempt on a healthy channel. Undefined if other channels should come first. */
   admit(scope: RequestScope = {}): Attempt | undefined {
-    if (this.#pauses.find(scope) !== undefined || !this.isHealthy) return undefined;
+    const mayProbe = this.#isReported && !this.#isProbeRunning;
+    if (this.#pauses.find(scope) !== undefined || !(this.isHealthy || mayProbe)) return undefined;
     const attempt = this.startAttempt(scope);
-    if (this.#coolDown !== undefined) this.#probe = attempt;
+    if (this.#coolDown !== undefined || mayProbe) this.#probe = attempt;
     return attempt;
   }
 
@@ -96,7 +114,8 @@ export class Health {
   forceAttempt(scope: RequestScope = {}): Attempt | undefined {
     const pause = this.#pauses.find(scope);
     if (pause?.kind === 'hard') return undefined;
-    if (this.#coolDown === undefined && pause?.kind !== 'unavailable') return this.startAttempt(scope);
+    const isDoubtful = this.#coolDown !== undefined || this.#isReported;
+    if (!isDoubtful && pause?.kind !== 'unavailable') return this.startAttempt(scope);
     const now = this.#clock();
     if (this.#forced.size >= maxForcedAttempts && now - this.#forcedAt < forcedIntervalMs) return undefined;
     this.#forcedAt = now;
@@ -112,14 +131,34 @@ export class Health {
     return { throttled: false, ms: forcedIntervalMs };
   }
 
-  /** Forgets all failures and pauses. */
+  /**
+   * Replaces the cool-downs of other gateways. While one lasts, this gateway uses other channels first and sends one
+   * request at a time: its success refutes the report, and its failure starts a cool-down here, too.
+   */
+  receiveReports(reports: readonly HealthReport[]): void {
+    const now = this.#clock();
+    const ids = new Set(reports.map(({ id }) => id));
+    this.#refuted = this.#refuted.intersection(ids);
+    const [latest] = reports
+      .filter(({ id, until }) => !this.#refuted.has(id) && until > now)
+      .toSorted((left, right) => right.until - left.until);
+    if (latest?.id === this.#report?.id) return;
+    const isRefuted = latest !== undefined && now - this.#lastSuccessAt < ownEvidenceMs;
+    if (isRefuted) this.#refuted.add(latest.id);
+    this.#report = latest === undefined || isRefuted ? undefined : { ...latest, receivedAt: now };
+  }
+
+  /** Forgets all failures, pauses and reports. */
   reset(): void {
+    this.#refute();
     this.#recover();
     this.#pauses.clear();
   }
 
   /** @internal for `Attempt` */
   recordSuccess({ scope, started }: Attempt): void {
+    this.#lastSuccessAt = this.#clock();
+    if (started.at >= (this.#report?.receivedAt ?? 0)) this.#refute();
     this.#failureRate.add('successes', 1);
     this.#sequence += 1;
     this.#lastSuccess = this.#sequence;
@@ -161,7 +200,8 @@ export class Health {
     const track = trackOf(scope);
     const isLongTimeout = kind === 'timeout' && now - at >= longTimeoutMs && this.#lastSuccess < sequence;
     this.#streaks[track] += isLongTimeout ? maxEpisodes : 1;
-    const isTolerated = this.#streaks[track] < maxEpisodes && !this.#failureRate.isTooHigh;
+    const isTolerated =
+      this.#streaks[track] < maxEpisodes && !this.#failureRate.isTooHigh && !this.#isReported;
     if (this.#coolDown === undefined && isTolerated) return;
     const coolDownMs = Math.min(maxCoolDownMs, minCoolDownMs * 2 ** this.#coolDowns);
     this.#coolDown = { startedBy: track, until: now + coolDownMs };
@@ -180,6 +220,16 @@ export class Health {
     this.#streaks.calls = 0;
     this.#streaks.polls = 0;
     this.#failureRate.clear();
+  }
+
+  #refute(): void {
+    if (this.#report !== undefined) this.#refuted.add(this.#report.id);
+    this.#report = undefined;
+  }
+
+  /** Whether another gateway's cool-down applies. A cool-down of this gateway takes precedence. */
+  get #isReported(): boolean {
+    return this.#coolDown === undefined && this.#report !== undefined && this.#clock() < this.#report.until;
   }
 
   get #isCoolDownOver(): boolean {

@@ -38,6 +38,7 @@ export interface Database {
   changes: ChangesTable;
   loaded_prices: LoadedPricesTable;
   channel_states: ChannelStatesTable;
+  channel_health: ChannelHealthTable;
 }
 
 /** A connection to the database, or a transaction. */
@@ -708,6 +709,14 @@ interface ChannelOutagesTable {
 interface EventScansTable {
   id: 1;
   scanned_at: number;
+}
+
+/** Channels in a cool-down by gateway, on PostgreSQL. Rows of lost gateways do not count. */
+interface ChannelHealthTable {
+  channel: string;
+  gateway: string;
+  /** By the database's clock. */
+  resting_until: number;
 }
 
 /** The channels that an admin disabled. */

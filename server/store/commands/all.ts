@@ -4,6 +4,7 @@ export { finishAsset, renewAssetUrl, saveAsset } from './assets.ts';
 export { settleCalls } from './booked-calls.ts';
 export { ensureBootstrap } from './bootstrap.ts';
 export { recordChange } from './changes.ts';
+export { shareChannelHealth } from './channel-health.ts';
 export { disableChannel, enableChannel } from './channel-states.ts';
 export { pruneDeliveries, recordDelivery, resendDelivery } from './deliveries.ts';
 export { claimDeliveries } from './delivery-claims.ts';

@@ -39,6 +39,7 @@ const idempotent = new Set<CommandName>([
   // A repetition takes too many requests from the bucket, which refills within a minute.
   'drawRequests',
   'claimPlaces',
+  'shareChannelHealth',
   'sweepAllowances',
   'claimTasks',
   'recordPolls',

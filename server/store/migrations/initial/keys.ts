@@ -68,6 +68,12 @@ const sharedLimits = [
     places bigint not null,
     primary key (subject, gateway)
   )`,
+  `create unlogged table channel_health (
+    channel text not null,
+    gateway text not null,
+    resting_until double precision not null,
+    primary key (channel, gateway)
+  )`,
 ];
 
 /** The columns of a key that gateways cache. Columns that change with each call, such as the balance, are not among them. */
