@@ -14003,7 +14003,7 @@ return errors === 0;
 validate316.evaluated = {"props":{"id":true,"queue":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
 export const validateQuotaLowEvent = validate324;
-const schema143 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
+const schema143 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
 const schema144 = {"type":"string"};
 
 function validate325(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14143,8 +14143,8 @@ if(valid1){
 if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate324.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate324.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema143.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14154,9 +14154,10 @@ var valid1 = true;
 }
 if(valid1){
 if(data3.key_name !== undefined){
+let data6 = data3.key_name;
 const _errs11 = errors;
-if(typeof data3.key_name !== "string"){
-validate324.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((typeof data6 !== "string") && (data6 !== null)){
+validate324.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema143.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14222,7 +14223,7 @@ return errors === 0;
 validate324.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
 export const validateQuotaExhaustedEvent = validate329;
-const schema146 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"key_name":{"type":"string"},"debt":{"type":"integer"}}}}};
+const schema146 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
 
 function validate329(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14310,8 +14311,8 @@ if(valid1){
 if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate329.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate329.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema146.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14321,9 +14322,10 @@ var valid1 = true;
 }
 if(valid1){
 if(data3.key_name !== undefined){
+let data6 = data3.key_name;
 const _errs11 = errors;
-if(typeof data3.key_name !== "string"){
-validate329.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((typeof data6 !== "string") && (data6 !== null)){
+validate329.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema146.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;

@@ -2456,7 +2456,7 @@ export interface components {
         EventTime: string;
         /**
          * QuotaLowEvent
-         * @description The balance of a key is at or below the threshold of an endpoint.
+         * @description The balance of a key or wallet is at or below the threshold of an endpoint.
          */
         QuotaLowEvent: {
             id: components["schemas"]["EventId"];
@@ -2470,11 +2470,11 @@ export interface components {
             data: {
                 /** @description Id of the user. */
                 user_id: number;
-                /** @description Id of the key. */
-                key_id: number;
-                /** @description Name of the key. */
-                key_name: string;
-                /** @description Balance of the key when the event occurred, in quota units. */
+                /** @description Id of the key. Null for the wallet of the user. */
+                key_id: number | null;
+                /** @description Name of the key. Null for the wallet of the user. */
+                key_name: string | null;
+                /** @description Balance when the event occurred, in quota units. */
                 balance: number;
                 /** @description The threshold, in quota units. */
                 threshold: number;
@@ -2482,7 +2482,7 @@ export interface components {
         };
         /**
          * QuotaExhaustedEvent
-         * @description The balance of a key is 0.
+         * @description The balance of a key or wallet is 0.
          */
         QuotaExhaustedEvent: {
             id: components["schemas"]["EventId"];
@@ -2496,10 +2496,10 @@ export interface components {
             data: {
                 /** @description Id of the user. */
                 user_id: number;
-                /** @description Id of the key. */
-                key_id: number;
-                /** @description Name of the key. */
-                key_name: string;
+                /** @description Id of the key. Null for the wallet of the user. */
+                key_id: number | null;
+                /** @description Name of the key. Null for the wallet of the user. */
+                key_name: string | null;
                 /** @description Cost of finished work that no quota covered, in quota units. */
                 debt: number;
             };

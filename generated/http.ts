@@ -8308,8 +8308,8 @@ export interface components {
          * OperatorEvent
          * @description Kind of an event about the keys and tasks of all users and about channels.
          *
-         *     - `quota.low`: the balance of a key is at or below `quota_threshold`.
-         *     - `quota.exhausted`: the balance of a key is 0.
+         *     - `quota.low`: the balance of a key, or of the wallet of its user, is at or below `quota_threshold`.
+         *     - `quota.exhausted`: the balance of a key or wallet is 0.
          *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
          *     - `channel.unhealthy`: a gateway has paused a channel after repeated failures.
          * @example channel.unhealthy
@@ -8380,8 +8380,8 @@ export interface components {
          * EndpointEvent
          * @description Kind of an event about the customer's own keys and tasks.
          *
-         *     - `quota.low`: the balance of a key is at or below `quota_threshold`.
-         *     - `quota.exhausted`: the balance of a key is 0.
+         *     - `quota.low`: the balance of a key, or of the wallet of its user, is at or below `quota_threshold`.
+         *     - `quota.exhausted`: the balance of a key or wallet is 0.
          *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
          * @example quota.low
          * @enum {string}
@@ -8447,7 +8447,7 @@ export interface components {
         EventTime: string;
         /**
          * QuotaLowEvent
-         * @description The balance of a key is at or below the threshold of an endpoint.
+         * @description The balance of a key or wallet is at or below the threshold of an endpoint.
          */
         QuotaLowEvent: {
             id: components["schemas"]["EventId"];
@@ -8461,11 +8461,11 @@ export interface components {
             data: {
                 /** @description Id of the user. */
                 user_id: number;
-                /** @description Id of the key. */
-                key_id: number;
-                /** @description Name of the key. */
-                key_name: string;
-                /** @description Balance of the key when the event occurred, in quota units. */
+                /** @description Id of the key. Null for the wallet of the user. */
+                key_id: number | null;
+                /** @description Name of the key. Null for the wallet of the user. */
+                key_name: string | null;
+                /** @description Balance when the event occurred, in quota units. */
                 balance: number;
                 /** @description The threshold, in quota units. */
                 threshold: number;
@@ -8473,7 +8473,7 @@ export interface components {
         };
         /**
          * QuotaExhaustedEvent
-         * @description The balance of a key is 0.
+         * @description The balance of a key or wallet is 0.
          */
         QuotaExhaustedEvent: {
             id: components["schemas"]["EventId"];
@@ -8487,10 +8487,10 @@ export interface components {
             data: {
                 /** @description Id of the user. */
                 user_id: number;
-                /** @description Id of the key. */
-                key_id: number;
-                /** @description Name of the key. */
-                key_name: string;
+                /** @description Id of the key. Null for the wallet of the user. */
+                key_id: number | null;
+                /** @description Name of the key. Null for the wallet of the user. */
+                key_name: string | null;
                 /** @description Cost of finished work that no quota covered, in quota units. */
                 debt: number;
             };

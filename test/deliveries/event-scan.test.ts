@@ -182,6 +182,38 @@ describe.each(engines)('a search for events on %s', (engine: Engine) => {
     expect(await next()).toBe(1);
   });
 
+  test('reports the balance of a wallet, which pays for keys without a limit', async () => {
+    const token = await key({ unlimitedQuota: true, remainQuota: 0 });
+    const { userId } = token;
+    await endpoint(userId, ['quota.low', 'quota.exhausted'], { quotaThreshold: 50 });
+    const change = { userId: 1, tokenId: 1, action: 'grantToWallet', now: start };
+    const pay = (amount: number) =>
+      store.run('grantToWallet', {
+        userId,
+        amount,
+        reference: `payment of ${amount}`,
+        reason: 'test',
+        change,
+      });
+    await pay(100);
+    expect(await next()).toBe(0);
+    await spend(token, 60);
+    expect(await next()).toBe(1);
+    const data = { user_id: userId, key_id: null, key_name: null };
+    expect((await sent()).at(-1)).toMatchObject({
+      subject: `user ${userId}`,
+      data: { ...data, balance: 40, threshold: 50 },
+    });
+    await spend(token, 40);
+    expect(await next()).toBe(1);
+    expect((await sent()).at(-1)).toMatchObject({ kind: 'quota.exhausted', data: { ...data, debt: 0 } });
+    await pay(80);
+    await next();
+    await spend(token, 40);
+    expect(await next()).toBe(1);
+    expect((await sent()).at(-1)).toMatchObject({ kind: 'quota.low', data: { balance: 40 } });
+  });
+
   test('does not report keys of other users, unlimited, deleted and disabled keys', async () => {
     const [unlimited, deleted, disabled, foreign] = await Promise.all([key(), key(), key(), key()]);
     const all = [unlimited, deleted, disabled, foreign];

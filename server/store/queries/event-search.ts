@@ -1,12 +1,14 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db, EventKind } from '../schema.ts';
 import { leftOf } from './leases.ts';
+import { walletBalance } from './wallets.ts';
 
-/** A key whose balance has reached a threshold. */
-export interface LowKey {
-  id: number;
+/** A balance of a key, or of the wallet of a user, that has reached a threshold. */
+export interface LowBalance {
   userId: number;
-  name: string;
+  /** null: the wallet of the user. */
+  keyId: number | null;
+  keyName: string | null;
   balance: number;
   debt: number;
   threshold: number;
@@ -23,8 +25,8 @@ interface StuckTask {
 
 /** Conditions for new events, and the ids of events whose condition has ended. */
 export interface DetectedEvents {
-  low: LowKey[];
-  exhausted: LowKey[];
+  low: LowBalance[];
+  exhausted: LowBalance[];
   stuck: StuckTask[];
   outages: { channel: string; since: number }[];
   ended: string[];
@@ -54,8 +56,8 @@ export async function detectEvents(db: Db, search: EventSearch): Promise<Detecte
   const find = <Found>(kind: EventKind, query: () => Promise<Found[]>): Promise<Found[]> =>
     kinds.has(kind) ? query() : Promise.resolve([]);
   return {
-    low: await find('quota.low', () => lowKeys(db, 'quota.low', search)),
-    exhausted: await find('quota.exhausted', () => lowKeys(db, 'quota.exhausted', search)),
+    low: await find('quota.low', () => lowBalances(db, 'quota.low', search)),
+    exhausted: await find('quota.exhausted', () => lowBalances(db, 'quota.exhausted', search)),
     stuck: await find('task.stuck', () => stuckTasks(db, search)),
     outages: await find('channel.unhealthy', () => outages(db, search)),
     ended: [...(await endedQuotaEvents(db, search)), ...(await endedOutages(db, search))],
@@ -69,33 +71,43 @@ const receives = (kind: EventKind) => sql<SqlBool>`c.disabled_at is null and c.e
  * SQL of the balance of a key, in which reserved quota counts until it is charged. A reservation that returns does not
  * change it, so that the balance rises only with grants and refunds.
  */
-const balanceOf = (tokens: string) => sql<number>`(${leftOf(tokens)} + coalesce((
+const balanceOf = (tokens: string) => sql<number>`(${leftOf(tokens)} + cast(coalesce((
   select sum(l.reserved) from ledger as l
-  where l.state = 'open' and l.unlimited = 0 and l.token_id = ${sql.ref(`${tokens}.id`)}), 0))`;
+  where l.state = 'open' and l.unlimited = 0 and l.token_id = ${sql.ref(`${tokens}.id`)}), 0) as bigint))`;
 
-/** Keys that were above a threshold of their user or of the operator and now are not. */
-async function lowKeys(
+/** The same for the wallet of a user. */
+const balanceOfWallet = sql<number>`(${walletBalance} + cast(coalesce((
+  select sum(l.reserved) from ledger as l
+  where l.state = 'open' and l.wallet = 1 and l.user_id = w.user_id), 0) as bigint))`;
+
+/** Balances that were above a threshold of their user or of the operator and now are not. */
+async function lowBalances(
   db: Db,
   kind: 'quota.low' | 'quota.exhausted',
   { limit }: EventSearch,
-): Promise<LowKey[]> {
+): Promise<LowBalance[]> {
   const threshold = kind === 'quota.low' ? sql<number>`c.quota_threshold` : sql<number>`0`;
   const thresholds = sql`
     select distinct c.user_id, ${threshold} as threshold from callback_endpoints as c where ${receives(kind)}`;
-  const keys = (join: 'user' | 'operator') => sql`
-    select t.id, t.user_id as "userId", t.name, t.debt, t.used_quota, e.threshold, ${balanceOf('t')} as balance
-    from (${thresholds}) as e join tokens as t on ${
-      join === 'user' ? sql`t.user_id = e.user_id` : sql`e.user_id = 0`
-    }
+  const isNew = sql`not exists (select 1 from events as v where v.subject = k.subject and v.kind = ${kind}
+    and v.threshold = k.threshold and v.ended_at is null)`;
+  // Two joins, each of which uses an index.
+  const keys = (owner: 'user' | 'operator') => sql`
+    select 'key ' || t.id as subject, t.user_id as "userId", t.id as "keyId", t.name as "keyName", t.debt,
+      t.used_quota as used, e.threshold, ${balanceOf('t')} as balance
+    from (${thresholds}) as e join tokens as t on ${owner === 'user' ? sql`t.user_id = e.user_id` : sql`e.user_id = 0`}
     where t.deleted_at is null and t.status = 1 and t.unlimited_quota = 0 and t.used_quota > 0
-      and ${leftOf('t')} <= e.threshold
-      and not exists (select 1 from events as v where v.subject = 'key ' || t.id and v.kind = ${kind}
-        and v.threshold = e.threshold and v.ended_at is null)`;
-  const { rows } = await sql<LowKey>`
-    select distinct id, "userId", name, debt, threshold, balance from (
-      ${keys('user')} union all ${keys('operator')}
-    ) as k where balance <= threshold and balance + used_quota > threshold
-    order by id limit ${limit}`.execute(db);
+      and ${leftOf('t')} <= e.threshold`;
+  const wallets = sql`
+    select 'user ' || w.user_id as subject, w.user_id as "userId", null as "keyId", null as "keyName", w.debt, w.used,
+      e.threshold, ${balanceOfWallet} as balance
+    from (${thresholds}) as e join wallets as w on e.user_id in (w.user_id, 0)
+    where w.used > 0 and ${walletBalance} <= e.threshold`;
+  const { rows } = await sql<LowBalance>`
+    select distinct k.subject, k."userId", k."keyId", k."keyName", k.debt, k.threshold, k.balance from (
+      ${keys('user')} union all ${keys('operator')} union all ${wallets}
+    ) as k where k.balance <= k.threshold and k.balance + k.used > k.threshold and ${isNew}
+    order by k.subject limit ${limit}`.execute(db);
   return rows;
 }
 
@@ -129,8 +141,10 @@ async function outages(db: Db, { limit }: EventSearch): Promise<DetectedEvents['
 async function endedQuotaEvents(db: Db, { limit }: EventSearch): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select v.id from events as v left join tokens as t on t.id = v.token_id
-    where v.ended_at is null and v.kind in ('quota.low', 'quota.exhausted')
-      and (t.id is null or t.deleted_at is not null or t.unlimited_quota = 1 or ${balanceOf('t')} > v.threshold)
+      left join wallets as w on v.token_id is null and w.user_id = v.user_id
+    where v.ended_at is null and v.kind in ('quota.low', 'quota.exhausted') and case
+      when v.token_id is null then w.user_id is null or ${balanceOfWallet} > v.threshold
+      else t.id is null or t.deleted_at is not null or t.unlimited_quota = 1 or ${balanceOf('t')} > v.threshold end
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }

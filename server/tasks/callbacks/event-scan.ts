@@ -5,7 +5,7 @@ import type { Timers } from '../../lib/timers.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
 import type { NewEvent } from '../../store/commands/events.ts';
 import { fault } from '../../store/fault-points.ts';
-import { type DetectedEvents, type LowKey, subscribedKinds } from '../../store/queries/event-search.ts';
+import { type DetectedEvents, type LowBalance, subscribedKinds } from '../../store/queries/event-search.ts';
 import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { pruneInBatches } from '../housekeeping.ts';
@@ -106,8 +106,8 @@ export class EventScan {
     const { low, exhausted, stuck, outages } = detected;
     const toCalendar = (due: number) => clock() + due - timers.monotonic();
     const events: NewEvent[] = [
-      ...low.map((key) => quotaEvent('quota.low', key, now)),
-      ...exhausted.map((key) => quotaEvent('quota.exhausted', key, now)),
+      ...low.map((balance) => quotaEvent('quota.low', balance, now)),
+      ...exhausted.map((balance) => quotaEvent('quota.exhausted', balance, now)),
       ...stuck.map(({ id, userId, tokenId, model, reportedAt }): NewEvent => {
         const reported_at = isoTime(toCalendar(reportedAt));
         const data = { user_id: userId, key_id: tokenId, task_id: id, model, reported_at };
@@ -151,11 +151,12 @@ export class EventScan {
   }
 }
 
-function quotaEvent(kind: 'quota.low' | 'quota.exhausted', key: LowKey, now: number): NewEvent {
-  const { id, userId, name, balance, debt, threshold } = key;
-  const shared = { user_id: userId, key_id: id, key_name: name };
+function quotaEvent(kind: 'quota.low' | 'quota.exhausted', low: LowBalance, now: number): NewEvent {
+  const { userId, keyId, keyName, balance, debt, threshold } = low;
+  const shared = { user_id: userId, key_id: keyId, key_name: keyName };
   const data = kind === 'quota.low' ? { ...shared, balance, threshold } : { ...shared, debt };
-  return { ...newEvent(kind, `key ${id}`, data), userId, tokenId: id, threshold, period: String(now) };
+  const subject = keyId === null ? `user ${userId}` : `key ${keyId}`;
+  return { ...newEvent(kind, subject, data), userId, tokenId: keyId, threshold, period: String(now) };
 }
 
 /** Returns an event of no user that has not ended. */
