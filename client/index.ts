@@ -105,6 +105,7 @@ export type {
   SucceededMusicTask,
 } from './music.ts';
 export type { MyLog, MyLogEntry, MyLogPage, MyLogQuery } from './my-log.ts';
+export type { Member, MemberChange, MyMembers, NewMember } from './my-members.ts';
 export type { MyStatements, Statement, StatementFile, StatementMonth } from './my-statements.ts';
 export type { MyTask, MyTaskDetails, MyTaskPage, MyTaskQuery, MyTasks } from './my-tasks.ts';
 export type {

@@ -2,6 +2,7 @@ import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { Endpoints } from './endpoints.ts';
 import { MyLog } from './my-log.ts';
+import { MyMembers } from './my-members.ts';
 import { MyStatements } from './my-statements.ts';
 import { MyTasks } from './my-tasks.ts';
 
@@ -17,6 +18,7 @@ export class Me {
   readonly endpoints: Endpoints;
   readonly log: MyLog;
   readonly statements: MyStatements;
+  readonly members: MyMembers;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
@@ -25,6 +27,7 @@ export class Me {
     this.log = new MyLog(caller);
     this.statements = new MyStatements(caller);
     this.endpoints = new Endpoints(caller);
+    this.members = new MyMembers(caller);
   }
 
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */

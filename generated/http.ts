@@ -1630,6 +1630,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members of the caller's user.
+         * @description Returns the members of the caller's user with their roles. Only an owner without limits may call this operation.
+         */
+        get: operations["listMyMembers"];
+        put?: never;
+        /**
+         * Add a member to the caller's user.
+         * @description Adds a member without keys. `member_id` of a new key gives the key to the member. A user has at most 1,000 members. Only an owner without limits may call this operation.
+         */
+        post: operations["createMyMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/members/{member_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member of the caller's user.
+         * @description Deletes the keys of the member and all keys that were created with them. They stop working at once, and within one second on other gateways and open sockets. Only an owner without limits may call this operation.
+         */
+        delete: operations["deleteMyMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member of the caller's user.
+         * @description Omitted fields do not change. All keys of the member get a new role within one second on every gateway. Only an owner without limits may call this operation.
+         */
+        patch: operations["updateMyMember"];
+        trace?: never;
+    };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
         parameters: {
             query?: never;
@@ -2513,6 +2561,54 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members of a user.
+         * @description Returns the members of a user with their roles.
+         */
+        get: operations["listUserMembers"];
+        put?: never;
+        /**
+         * Add a member to a user.
+         * @description Adds a member without keys. `member_id` of a new key gives the key to the member. A user has at most 1,000 members.
+         */
+        post: operations["createUserMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/members/{member_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member of a user.
+         * @description Deletes the keys of the member and all keys that were created with them. They stop working at once, and within one second on other gateways and open sockets.
+         */
+        delete: operations["deleteUserMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member of a user.
+         * @description Omitted fields do not change. All keys of the member get a new role within one second on every gateway.
+         */
+        patch: operations["updateUserMember"];
         trace?: never;
     };
     "/": {
@@ -7069,6 +7165,11 @@ export interface components {
             requests_per_minute?: number | null;
             /** @description The key's own limit of open sockets. 0 and null have the same meaning as for `requests_per_minute`. */
             sockets?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the member who has the key. Null if it belongs to the user itself.
+             */
+            member_id?: number | null;
         };
         /**
          * TokenListReply
@@ -7170,6 +7271,12 @@ export interface components {
              * @example 20
              */
             sockets?: number;
+            /**
+             * Format: int64
+             * @description Id of a member of the user who gets the key, which then has the rights of the member's role. Only an owner without limits may set it. Default: the member who has the creating key.
+             * @example 3
+             */
+            member_id?: number;
         };
         /**
          * TokenCreatedReply
@@ -7467,6 +7574,27 @@ export interface components {
             ratio: number | null;
         };
         /**
+         * MemberRole
+         * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: calls, and the key itself with the keys created with it. `billing`: reads balance, usage, log, prices and statements of the user, and makes no calls.
+         * @example developer
+         * @enum {string}
+         */
+        MemberRole: "owner" | "developer" | "billing";
+        /**
+         * MeMember
+         * @description The member of the user who has the key. Null if the key belongs to the user itself.
+         */
+        MeMember: {
+            /**
+             * Format: int64
+             * @description Id of the member.
+             */
+            id: number;
+            /** @description Name of the member. */
+            name: string;
+            role: components["schemas"]["MemberRole"];
+        } | null;
+        /**
          * Me
          * @description The key of the request, its user and its group.
          */
@@ -7479,6 +7607,7 @@ export interface components {
             limits: components["schemas"]["MeLimits"];
             user: components["schemas"]["MeUser"];
             group: components["schemas"]["MeGroup"];
+            member: components["schemas"]["MeMember"];
         };
         /**
          * MeReply
@@ -8680,6 +8809,98 @@ export interface components {
             };
         };
         /**
+         * Member
+         * @description A member of a user, who has keys with the rights of a role.
+         */
+        Member: {
+            /**
+             * Format: int64
+             * @description Id of the member.
+             * @example 3
+             */
+            id: number;
+            /** @description Name of the member. */
+            name: string;
+            role: components["schemas"]["MemberRole"];
+            /**
+             * Format: int64
+             * @description Number of keys that are not deleted.
+             */
+            keys: number;
+            /**
+             * Format: int64
+             * @description Time of creation. Unix time in seconds.
+             */
+            created_time: number;
+        };
+        /**
+         * MemberListReply
+         * @description The members of a user.
+         */
+        MemberListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The members. */
+            data: {
+                /** @description The members, oldest first. */
+                items: components["schemas"]["Member"][];
+            };
+        };
+        /**
+         * UserName
+         * @description Display name, 1 to 64 characters. Control characters and characters that change the text direction are rejected. Names need not be unique.
+         * @example front end team
+         */
+        UserName: string;
+        /**
+         * CreateMemberRequest
+         * @description Name and role of a new member.
+         */
+        CreateMemberRequest: {
+            name: components["schemas"]["UserName"];
+            role: components["schemas"]["MemberRole"];
+        };
+        /**
+         * MemberReply
+         * @description A member.
+         */
+        MemberReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Member"];
+        };
+        /**
+         * MemberDeletedReply
+         * @description The member is removed.
+         */
+        MemberDeletedReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+        };
+        /**
+         * UpdateMemberRequest
+         * @description The fields of a member to change.
+         */
+        UpdateMemberRequest: {
+            name?: components["schemas"]["UserName"];
+            role?: components["schemas"]["MemberRole"];
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -8922,12 +9143,6 @@ export interface components {
             };
         };
         /**
-         * UserName
-         * @description Display name, 1 to 64 characters. Control characters and characters that change the text direction are rejected. Names need not be unique.
-         * @example front end team
-         */
-        UserName: string;
-        /**
          * GroupName
          * @description A group of the configuration.
          * @example default
@@ -9051,6 +9266,12 @@ export interface components {
             create_keys?: boolean;
             requests_per_minute?: components["schemas"]["KeyRequests"];
             sockets?: components["schemas"]["KeySockets"];
+            /**
+             * Format: int64
+             * @description Id of a member of the user who gets the key, which then has the rights of the member's role. By default, the key belongs to the user itself.
+             * @example 3
+             */
+            member_id?: number;
         };
         /**
          * AdminToken
@@ -11176,6 +11397,8 @@ export interface components {
         SecretOverlap: number;
         /** @description Id of the delivery. */
         EventDeliveryId: number;
+        /** @description Id of the member. */
+        MemberId: number;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -14403,6 +14626,135 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listMyMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The members. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createMyMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Name and role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteMyMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member. */
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member is removed. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateMyMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member. */
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        /** @description Name and role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createVerificationSession: {
         parameters: {
             query?: never;
@@ -16041,6 +16393,148 @@ export interface operations {
                     "application/json": components["schemas"]["ManagementError"];
                 };
             };
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listUserMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The members. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createUserMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /** @description Name and role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteUserMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+                /** @description Id of the member. */
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member is removed. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateUserMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+                /** @description Id of the member. */
+                member_id: components["parameters"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        /** @description Name and role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];
         };

@@ -1,6 +1,7 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
 import { listPages, type PagePromise } from '../page-promise.ts';
+import { UserMembers } from './user-members.ts';
 import { UserStatements } from './user-statements.ts';
 
 type Schemas = components['schemas'];
@@ -13,11 +14,13 @@ export type UserChange = Schemas['UpdateUserRequest'];
 /** The users of the gateway. */
 export class Users {
   readonly statements: UserStatements;
+  readonly members: UserMembers;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
     this.#caller = caller;
     this.statements = new UserStatements(caller);
+    this.members = new UserMembers(caller);
   }
 
   /** Lists the users, newest first. `GET /api/admin/users` */

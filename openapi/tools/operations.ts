@@ -48,6 +48,8 @@ export interface OperationFacts {
   readonly textLimitMb?: number;
   /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
+  /** True if members with the role billing may call the operation. */
+  readonly billing?: true;
   /** When a deprecated operation was deprecated, and after which date it may be removed, as \`YYYY-MM-DD\`. */
   readonly sunset?: { readonly since: string; readonly date: string };
   /** Header aliases: alias -> name in the contract. */
@@ -98,6 +100,7 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     extension: node['x-extension'] === true,
     security: security(openapi, node),
     role: node['x-role'],
+    billing: node['x-billing'] === true ? true : undefined,
     bodyLimitMb: node['x-body-limit-mb'],
     textLimitMb: node['x-text-limit-mb'],
     multiSegment: hasMultiSegment(openapi, node) ? true : undefined,

@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { modelFailure } from '../calls/model-failure.ts';
-import { authenticate, limitRate, requireAdmin } from '../http/authenticate.ts';
+import { authenticate, limitRate, requireAdmin, requireMemberRole } from '../http/authenticate.ts';
 import { BodyBudget, reserveBody } from '../http/body-budget.ts';
 import { openApiBundle } from '../http/contract-documents.ts';
 import { cors } from '../http/cors.ts';
@@ -39,6 +39,7 @@ export function createApp(
   app.use(authenticate(gateway));
   app.use(limitRate(gateway.rateLimiter));
   app.use(requireAdmin);
+  app.use(requireMemberRole);
   app.use(refuseInMaintenance(gateway));
   app.use(reserveBody(budget, maxMb));
   app.use(readBody(contract, { maxMb, parser: gateway.bodyParser }));

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
+import { requireCallRight } from '../keys/caller.ts';
 import type { RateLimiter } from '../keys/rate-limiter.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Gateway } from './gateway.ts';
@@ -35,6 +36,13 @@ export function requireAdmin(request: Request, _response: Response, next: NextFu
   const { operation, caller } = request.context;
   if (operation?.role === 'admin' && caller?.isAdmin !== true)
     throw new Failure(403, 'access_denied', 'This operation requires a key with the scope admin.');
+  next();
+}
+
+/** Rejects keys of billing members on operations that are not for them, before the body is read. */
+export function requireMemberRole(request: Request, _response: Response, next: NextFunction): void {
+  const { operation, caller } = request.context;
+  if (caller !== undefined && operation?.billing !== true) requireCallRight(caller);
   next();
 }
 

@@ -1,5 +1,7 @@
+import { accessDenied } from '../lib/failure.ts';
 import type { Allowance } from '../store/queries/tokens.ts';
 import type { Viewer } from '../store/queries/visibility.ts';
+import type { MemberRole } from '../store/schema.ts';
 
 /** The owner and the rights of the key that a request was sent with. */
 export interface Caller {
@@ -14,6 +16,8 @@ export interface Caller {
   tokenName: string;
   /** Whether its quota is unlimited, and its user has no wallet. Undefined: not known. */
   unlimited?: boolean;
+  /** Role of the member who has the key. Undefined: the user itself has it. */
+  memberRole?: MemberRole | undefined;
   /** Whether it may call admin operations. */
   isAdmin: boolean;
   group: string;
@@ -24,4 +28,17 @@ export interface Caller {
 /** Returns the resources that a caller sees. */
 export function viewerOf({ userId, tokenId, hasLimits }: Caller): Viewer {
   return hasLimits === true ? { userId, family: tokenId } : { userId };
+}
+
+/** Whether a caller sees and changes everything of its user: a key without limits of the user or of an owner. */
+export function isOwner({ hasLimits, memberRole = 'owner' }: Caller): boolean {
+  return hasLimits !== true && memberRole === 'owner';
+}
+
+/** Refuses keys of members who may not make calls. @throws Failure 403 */
+export function requireCallRight({ memberRole }: Pick<Caller, 'memberRole'>): void {
+  if (memberRole === 'billing')
+    throw accessDenied(
+      'The key belongs to a member with the role billing, which does not allow this operation.',
+    );
 }

@@ -143,6 +143,7 @@ export class KeyCache {
       hasLimits: hasLimits(token),
       tokenName: token.name,
       unlimited: token.unlimitedQuota && !token.hasWallet,
+      memberRole: token.memberRole ?? undefined,
       isAdmin: hasAdminAccess(token),
       group: token.group,
       modelLimits: token.modelLimits,

@@ -8,6 +8,7 @@ import { gatewayStopping, inMaintenance } from '../http/readiness.ts';
 import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlainValues } from '../http/value-problem.ts';
+import { requireCallRight } from '../keys/caller.ts';
 import { Failure, notServed } from '../lib/failure.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
@@ -55,6 +56,7 @@ export async function verifyHandshake(
   const address = gateway.addressOf(request);
   const check = () => keys.getCached(secret, address) ?? keys.authenticate(secret, address);
   const caller = await check();
+  requireCallRight(caller);
   await gateway.rateLimiter.acquire(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
@@ -65,6 +67,7 @@ export async function verifyHandshake(
     caller,
     async recheck(): Promise<void> {
       key.caller = await check();
+      requireCallRight(key.caller);
       gateway.access.require(key.caller, model);
     },
     watch: (listener: () => Promise<void>) => gateway.keyWatcher.watch(secret, listener),

@@ -19,6 +19,7 @@ export interface Database {
   swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
   statements: StatementsTable;
+  members: MembersTable;
   log_counts: LogCountsTable;
   refunds: RefundsTable;
   log_figures: LogFiguresTable;
@@ -116,6 +117,9 @@ export interface TokensTable {
   funder_id: number | null;
   /** The key whose limits of requests and sockets it shares, in addition to its own; null: none. */
   allowance_id: number | null;
+  /** The member of the user who has the key, and the role of the member; null: the user itself. */
+  member_id: Generated<number | null>;
+  member_role: Generated<MemberRole | null>;
   /** 0: no limit; null: the limit of the key that it shares with, else of the configuration. */
   requests_per_minute: number | null;
   /** Open sockets; 0 and null as above. */
@@ -148,6 +152,19 @@ interface LimitPlacesTable {
 export type TokenStatus = 1 | 2 | 3 | 4;
 
 /** Quota that was added to a key or taken from it other than by work. */
+/** `owner`: everything of the user; `developer`: calls, and its own keys; `billing`: reads what the user spends. */
+export type MemberRole = 'owner' | 'developer' | 'billing';
+
+export interface MembersTable {
+  id: Generated<number>;
+  user_id: number;
+  name: string;
+  role: MemberRole;
+  created_at: number;
+  /** When the member was removed and its keys were deleted; null: it is a member. */
+  removed_at: Generated<number | null>;
+}
+
 interface StatementsTable {
   user_id: number;
   /** Year and month in UTC: 2026-11. */

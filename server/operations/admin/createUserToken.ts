@@ -1,10 +1,11 @@
 import type { Handler } from '../../http/handler.ts';
 import { requireNoLimits, scopeDenied, userNotAdmin } from '../../keys/admin-scope.ts';
 import { readKeyFields } from '../../keys/key-fields.ts';
-import { notFound } from '../../lib/failure.ts';
+import { invalid, notFound } from '../../lib/failure.ts';
 import { canGiveAdminScope } from '../../store/commands/key-rights.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findUser } from '../../store/queries/users.ts';
+import { unknownMemberOfKey } from '../me/members.ts';
 import { success } from '../success.ts';
 import { viewAnyToken } from '../tokens/token-view.ts';
 import { changeBy } from './admin-change.ts';
@@ -25,7 +26,7 @@ export const createUserToken: Handler<'createUserToken'> = async (request, reply
     requireNoLimits(fields, body);
   }
   const key = generateKey();
-  const token = await store.run('createToken', {
+  const newToken = {
     ...fields,
     userId: user.id,
     name: body.name,
@@ -34,6 +35,14 @@ export const createUserToken: Handler<'createUserToken'> = async (request, reply
     remainQuota: body.remain_quota ?? 0,
     now,
     change: { ...change, details: { user_id: user.id, ...body } },
-  });
+  };
+  const { member_id: memberId } = body;
+  if (memberId !== undefined && body.admin === true)
+    throw invalid('member_id', 'a key with the scope admin cannot belong to a member.');
+  const token =
+    memberId === undefined
+      ? await store.run('createToken', newToken)
+      : await store.run('createMemberToken', { ...newToken, memberId });
+  if (token === 'no_member') throw unknownMemberOfKey(memberId);
   reply.json(200, success(viewAnyToken(token, now, key)));
 };

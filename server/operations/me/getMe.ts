@@ -2,6 +2,7 @@ import type { Handler, OperationRequest, ResponseBody } from '../../http/handler
 import { limitsOf } from '../../keys/allowances.ts';
 import { keyRefused } from '../../keys/key-cache.ts';
 import { earliest, hasCreationRight } from '../../store/queries/lineage.ts';
+import { findMember } from '../../store/queries/members.ts';
 import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../store/queries/tokens.ts';
 import { findUser } from '../../store/queries/users.ts';
 import { usableModels } from '../models/usable-models.ts';
@@ -30,6 +31,7 @@ export const getMe: Handler<'getMe'> = async (request, reply) => {
       limits: limitsFor(request, token),
       user: await viewUserOf(request, token),
       group: { name: token.group, ratio: group?.ratio ?? null },
+      member: await viewMemberOf(request, token),
     }),
   );
 };
@@ -37,7 +39,8 @@ export const getMe: Handler<'getMe'> = async (request, reply) => {
 async function scopesOf({ gateway }: Request, token: TokenRecord): Promise<Me['scopes']> {
   const scopes: Me['scopes'] = [];
   if (!hasLimits(token)) scopes.push('user');
-  if (await hasCreationRight(gateway.store.read, token.id)) scopes.push('create_keys');
+  if (token.memberRole !== 'billing' && (await hasCreationRight(gateway.store.read, token.id)))
+    scopes.push('create_keys');
   if (hasAdminAccess(token)) scopes.push('admin');
   return scopes;
 }
@@ -60,4 +63,12 @@ async function viewUserOf({ gateway }: Request, token: TokenRecord): Promise<Me[
   const { id, name, group, keys, remainQuota, usedQuota } = user;
   if (hasLimits(token)) return { id, name, group, keys: null, remain_quota: null, used_quota: null };
   return { id, name, group, keys, remain_quota: remainQuota, used_quota: usedQuota };
+}
+
+async function viewMemberOf({ gateway }: Request, { userId, memberId }: TokenRecord): Promise<Me['member']> {
+  if (memberId === null) return null;
+  const member = await findMember(gateway.store.read, { userId, id: memberId });
+  if (member === undefined) throw keyRefused();
+  const { id, name, role } = member;
+  return { id, name, role };
 }

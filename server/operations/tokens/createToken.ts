@@ -1,11 +1,13 @@
 import type { Handler, RequestBody } from '../../http/handler.ts';
 import { scopeDenied } from '../../keys/admin-scope.ts';
+import { isOwner } from '../../keys/caller.ts';
 import { keyRefused } from '../../keys/key-cache.ts';
 import { creationDenied, fieldsOfNewKey } from '../../keys/new-key.ts';
-import { accessDenied, Failure } from '../../lib/failure.ts';
+import { accessDenied, Failure, invalid } from '../../lib/failure.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 import { changeBy } from '../admin/admin-change.ts';
+import { unknownMemberOfKey } from '../me/members.ts';
 import { success } from '../success.ts';
 import { viewToken } from './token-view.ts';
 
@@ -18,6 +20,13 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   const now = gateway.clock();
   const creator = await findToken(store.read, caller.tokenId);
   if (creator === undefined) throw keyRefused();
+  const { member_id: memberId } = body;
+  if (memberId !== undefined) {
+    if (!isOwner(caller))
+      throw accessDenied('member_id: only an owner without limits creates keys of members.');
+    if (body.admin === true)
+      throw invalid('member_id', 'a key with the scope admin cannot belong to a member.');
+  }
   const key = generateKey();
   const fields = fieldsOfNewKey({ record: creator, caller, settings, now }, body);
   const { id: makerId, userId } = creator;
@@ -26,7 +35,16 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
     details: { user_id: userId, ...fieldsIn(body) },
   };
   const order = {
-    token: { ...fields, userId, name: body.name, keyHash: hashKey(key), keyHint: keyHint(key), makerId, now },
+    token: {
+      ...fields,
+      memberId: memberId ?? null,
+      userId,
+      name: body.name,
+      keyHash: hashKey(key),
+      keyHint: keyHint(key),
+      makerId,
+      now,
+    },
     fromMaker: !creator.unlimitedQuota,
     ...(hasAdminAccess(creator) && { change }),
     maxKeys: settings.keysPerKey,
@@ -41,6 +59,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   if (created === 'maker_gone') throw keyRefused();
   if (created === 'creation_denied') throw creationDenied();
   if (created === 'scope_denied') throw scopeDenied();
+  if (created === 'no_member') throw unknownMemberOfKey(memberId);
   if (created === 'too_many_keys')
     throw accessDenied(`At most ${order.maxKeys} keys can exist that were created with this key.`);
   if (created === 'insufficient_quota') {
@@ -54,8 +73,8 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
 /** Returns the fields of the contract in a request. A client can send others, which have no effect. */
 function fieldsIn(body: RequestBody<'createToken'>) {
   const { name, group, remain_quota, unlimited_quota, expired_time, admin, create_keys } = body;
-  const { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets } = body;
+  const { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets, member_id } = body;
   const quota = { remain_quota, unlimited_quota, expired_time };
   const limits = { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets };
-  return { name, group, ...quota, ...limits, admin, create_keys };
+  return { name, group, ...quota, ...limits, admin, create_keys, member_id };
 }

@@ -27,6 +27,7 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     create_keys: token.canCreateKeys,
     requests_per_minute: token.requestsPerMinute,
     sockets: token.sockets,
+    member_id: token.memberId,
   };
 }
 

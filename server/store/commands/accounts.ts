@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
 import { findTokenByHash, type TokenRecord, type TokenSettings } from '../queries/tokens.ts';
-import type { Db } from '../schema.ts';
+import type { Db, MemberRole } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
 
 /** A new key. Defaults: no quota, scope, creator or own limits, never expires, every model, and can create keys. */
@@ -20,6 +20,9 @@ export interface NewToken extends Partial<Omit<TokenSettings, 'name' | 'status'>
   isBootstrap?: boolean;
   /** The key whose limits of requests and sockets it shares. */
   allowanceId?: number | null;
+  /** The member who gets the key, and the member's role. */
+  memberId?: number | null;
+  memberRole?: MemberRole | null;
   now: number;
 }
 
@@ -73,6 +76,8 @@ export function insertToken(
       create_keys: token.canCreateKeys === false ? 0 : 1,
       bootstrap: token.isBootstrap === true ? 1 : 0,
       funder_id: funderId,
+      member_id: token.memberId ?? null,
+      member_role: token.memberRole ?? null,
       created_time: Math.floor(token.now / 1000),
     })
     .returning('id')

@@ -29,6 +29,7 @@ export { grantQuota } from './grants.ts';
 export { grantLease, recallLeases, recallWallet, reserveExactly, returnLease } from './leases.ts';
 export { extend, refund, reserve, settle } from './ledger.ts';
 export { addLogDays, dropLogDay } from './log-days.ts';
+export { createMember, createMemberToken, removeMember, updateMember } from './members.ts';
 export { answerRetry, createLeasedTasks, createTask } from './new-tasks.ts';
 export { recordPrices } from './price-changes.ts';
 export { refundCall } from './refunds.ts';

@@ -14,6 +14,7 @@ import { grant, insertedToken, insertToken, type NewToken } from './accounts.ts'
 import { lockToken } from './balances.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import { canGiveAdminScope } from './key-rights.ts';
+import { lockMember } from './member-lock.ts';
 import { adoptChildren, isInFamily, recordMove, removeFamily, returnLeftover } from './revocation.ts';
 
 type CreateTokenResult =
@@ -24,6 +25,8 @@ type CreateTokenResult =
   | 'creation_denied'
   /** The new key has the scope `admin`, and its maker has no admin access. */
   | 'scope_denied'
+  /** The user of the maker has no such member. */
+  | 'no_member'
   /** The maker has `maxKeys` live children already. */
   | 'too_many_keys';
 
@@ -39,6 +42,8 @@ export async function createChildToken(
 ): Promise<CreateTokenResult> {
   const { makerId, remainQuota: amount = 0, now } = token;
   const takes = fromMaker && amount > 0;
+  const member = await memberOfNewKey(trx, token);
+  if (member === 'no_member') return member;
   // Locks the maker, so that its rights do not change and it creates one key at a time.
   await lockToken(trx, makerId);
   if (!(await hasCreationRight(trx, makerId))) return 'creation_denied';
@@ -52,7 +57,7 @@ export async function createChildToken(
     const { rows } = await sql`select 1 from tokens where ${isUsable}`.execute(trx);
     return rows.length === 0 ? 'maker_gone' : 'insufficient_quota';
   }
-  const { id } = await insertToken(trx, token, fromMaker ? makerId : null);
+  const { id } = await insertToken(trx, { ...token, ...member }, fromMaker ? makerId : null);
   if (takes) await recordMove(trx, { from: makerId, to: id, amount, now });
   else if (amount > 0)
     await trx
@@ -61,6 +66,26 @@ export async function createChildToken(
       .execute();
   if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
   return insertedToken(trx, token);
+}
+
+/** Locks the member of a new key: the requested one, else that of the maker. */
+async function memberOfNewKey(
+  trx: Db,
+  { userId, makerId, memberId }: Pick<NewToken, 'userId' | 'memberId'> & { makerId: number },
+): Promise<Pick<NewToken, 'memberId' | 'memberRole'> | 'no_member'> {
+  const requested = memberId ?? null;
+  const inherited = requested === null ? await memberIdOf(trx, makerId) : null;
+  const id = requested ?? inherited;
+  if (id === null) return {};
+  const member = await lockMember(trx, { userId, id });
+  if (member !== undefined) return { memberId: id, memberRole: member.role };
+  // The keys of a removed member are deleted, so that the maker is gone.
+  return inherited === null ? 'no_member' : { memberId: id };
+}
+
+async function memberIdOf(trx: Db, tokenId: number): Promise<number | null> {
+  const row = await trx.selectFrom('tokens').select('member_id').where('id', '=', tokenId).executeTakeFirst();
+  return row?.member_id ?? null;
 }
 
 function countChildren(trx: Db, makerId: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db, Role, TokenStatus } from '../schema.ts';
+import type { Db, MemberRole, Role, TokenStatus } from '../schema.ts';
 import { countRows, statement } from '../statement.ts';
 import { leftFragment, leftOf } from './leases.ts';
 import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } from './lineage.ts';
@@ -52,6 +52,9 @@ export interface TokenRecord extends TokenSettings {
   /** The key that it was created with; null: none. */
   makerId: number | null;
   lineage: Lineage;
+  /** The member of the user who has the key; null: the user itself. */
+  memberId: number | null;
+  memberRole: MemberRole | null;
   /** Unix seconds. */
   createdTime: number;
 }
@@ -79,12 +82,22 @@ export type LimitField =
 type TokenLimits = Pick<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'expiredTime' | 'allowanceId'> &
   Pick<TokenRecord, 'requestsPerMinute' | 'sockets'>;
 
-/** Whether a key has a limit of quota, models, time, requests or sockets. */
-export const hasLimits = (token: TokenLimits): boolean => limitsOn(token).length > 0;
+/**
+ * Whether a key sees only itself and its descendants: it has a limit of quota, models, time, requests or sockets, or belongs to a
+ * developer. A key of a billing member makes no calls and sees what its user spends, whatever its limits.
+ */
+export function hasLimits(token: TokenLimits & Pick<TokenRecord, 'memberRole'>): boolean {
+  if (token.memberRole === 'billing') return false;
+  return token.memberRole === 'developer' || limitsOn(token).length > 0;
+}
 
 /** Whether a key can call admin operations. The role of the user alone gives no access. */
 export const hasAdminAccess = (token: TokenRecord): boolean =>
-  token.adminScope && token.role === 'admin' && !token.userDisabled && !hasLimits(token);
+  token.adminScope &&
+  token.role === 'admin' &&
+  token.memberId === null &&
+  !token.userDisabled &&
+  !hasLimits(token);
 
 type TokenRow = Omit<
   TokenRecord,
@@ -114,7 +127,7 @@ const columns = `
   t.status, t.unlimited_quota as unlimited, t.wallet, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
   t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
   t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
-  t.create_keys as "createKeys", t.maker_id as "makerId", t.created_time as "createdTime"`;
+  t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.created_time as "createdTime"`;
 const tables = 'tokens t join users u on u.id = t.user_id';
 
 const byHash = statement<{ hash: string }, TokenRow>()`

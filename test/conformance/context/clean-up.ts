@@ -16,6 +16,11 @@ interface UndoRequest {
 const undoRequests: Partial<Record<OperationId, (response: HttpResponse) => UndoRequest | undefined>> = {
   createToken: (response) => deleteTokenRequest('deleteToken', response),
   createUserToken: (response) => deleteTokenRequest('revokeToken', response),
+  createMyMember: (response) => {
+    const { id } = (jsonOf(response) as { data: { id: number } }).data;
+    const variation = { path: { member_id: String(id) } };
+    return { resource: `the member ${id}`, operation: 'deleteMyMember', variation };
+  },
   createUser: (response) => {
     const { id } = (jsonOf(response) as { data: { id: number } }).data;
     const variation = { path: { id: String(id) }, body: { disabled: true } };

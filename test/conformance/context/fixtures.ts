@@ -130,6 +130,26 @@ export class Fixtures {
     });
   }
 
+  /** Adds a member to that user. Returns both ids. */
+  async userMember(): Promise<{ id: string; member_id: string }> {
+    const path = { id: await this.user() };
+    const body = { name: 'conformance', role: 'developer' };
+    const { data } = (await this.create('createUserMember', body, path)) as { data: { id: number } };
+    return { ...path, member_id: String(data.id) };
+  }
+
+  /** The id of a member of the user of the key. */
+  member(): Promise<string> {
+    return this.#once('member', () => this.newMember());
+  }
+
+  /** Adds a member to the user of the key. Returns the id. */
+  async newMember(): Promise<string> {
+    const body = { name: 'conformance', role: 'developer' };
+    const { data } = (await this.create('createMyMember', body)) as { data: { id: number } };
+    return String(data.id);
+  }
+
   /** Creates a key of that user. Returns its id. */
   async userToken(): Promise<string> {
     return String((await this.#createUserToken()).id);

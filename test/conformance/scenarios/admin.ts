@@ -81,6 +81,16 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
     path: { id: await fixtures.user() },
     body: { disabled: false },
   })),
+  listUserMembers: () => [{ name: '200 a list', status: 200, variation: { path: { id: '1' } } }],
+  createUserMember: change('200 a member of a user of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.user() },
+  })),
+  updateUserMember: change('200 a member of a user of the run', async ({ fixtures }) => ({
+    path: await fixtures.userMember(),
+  })),
+  deleteUserMember: change('200 a member of a user of the run', async ({ fixtures }) => ({
+    path: await fixtures.userMember(),
+  })),
   listUserStatements: () => [{ name: '200 the months', status: 200, variation: { path: { id: '1' } } }],
   getUserStatement: () => statementScenarios('1'),
   createUserToken: change('200 a key for a user of the run', async ({ fixtures }) => ({

@@ -387,6 +387,21 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: { query: { since: Math.floor(Date.now() / 1000) - 1, format: 'csv' } },
     },
   ],
+  listMyMembers: () => [{ name: '200 a list', status: 200 }],
+  updateMyMember: ({ fixtures }) => [
+    {
+      name: '200 a member of the run',
+      status: 200,
+      variation: async () => ({ path: { member_id: await fixtures.member() } }),
+    },
+  ],
+  deleteMyMember: ({ fixtures }) => [
+    {
+      name: '200 a member of the run',
+      status: 200,
+      variation: async () => ({ path: { member_id: await fixtures.newMember() } }),
+    },
+  ],
   listMyStatements: () => [{ name: '200 the months', status: 200 }],
   getMyStatement: () => statementScenarios(),
   getMyTask: ({ fixtures }) => [

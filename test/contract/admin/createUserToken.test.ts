@@ -52,6 +52,7 @@ describeOperation('createUserToken', {
         created_by: null,
         requests_per_minute: null,
         sockets: null,
+        member_id: null,
         own_group: '',
         user_id: user.id,
         user_name: 'someone',

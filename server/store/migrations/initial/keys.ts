@@ -10,6 +10,16 @@ export const keys = (engine: Engine): string[] => [
     disabled_at bigint,
     created_at bigint not null
   )`,
+  `create table members (
+    id ${idColumn(engine)},
+    user_id bigint not null references users (id),
+    name text not null,
+    role text not null,
+    created_at bigint not null,
+    removed_at bigint,
+    constraint members_role check (role in ('owner', 'developer', 'billing'))
+  )`,
+  'create index members_user on members (user_id, id) where removed_at is null',
   // Id 1 is reserved for the bootstrap user.
   engine === 'sqlite'
     ? "insert into sqlite_sequence (name, seq) values ('users', 1)"
@@ -39,6 +49,8 @@ export const keys = (engine: Engine): string[] => [
     maker_id bigint,
     funder_id bigint,
     allowance_id bigint,
+    member_id bigint,
+    member_role text,
     requests_per_minute bigint,
     sockets bigint,
     deleted_at bigint,
@@ -47,6 +59,7 @@ export const keys = (engine: Engine): string[] => [
   'create index tokens_user on tokens (user_id, id) where deleted_at is null',
   // For statements, which include deleted keys.
   'create index tokens_owner on tokens (user_id)',
+  'create index tokens_member on tokens (member_id) where member_id is not null and deleted_at is null',
   'create index tokens_maker on tokens (maker_id) where maker_id is not null',
   // Deleted keys whose remaining quota goes back to the key that it came from.
   `create index tokens_left on tokens (id)
@@ -91,6 +104,7 @@ const cachedOfToken = [
   'sockets',
   'admin',
   'create_keys',
+  'member_role',
 ];
 const cachedOfUser = ['group_name', 'role', 'disabled_at'];
 
