@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)('channels', { timeout: 60_000 }, () => {
     await channel.getByRole('button', { name: 'Test' }).click();
     await channel
       .getByRole('status')
-      .filter({ hasText: /works.*answered a speech of two letters with .*, as expected \(status 200,/ })
+      .filter({ hasText: /works.*as expected: a speech of two letters with .* \(status 200,/ })
       .waitFor();
     const other = page
       .getByRole('listitem')
@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('channels', { timeout: 60_000 }, () => {
     await other.getByRole('button', { name: 'Test' }).click();
     await other
       .getByRole('status')
-      .filter({ hasText: /works.*a query for a resource that does not exist, as expected \(status 404,/ })
+      .filter({ hasText: /works.*as expected: a query for a resource that does not exist \(status 404,/ })
       .waitFor();
     await expect.poll(() => channel.getByRole('definition').first().innerText()).not.toBe('0');
     await expectAccessible(page);

@@ -163,8 +163,9 @@ function TestResult({ run }: { run: ReturnType<typeof useRun<ChannelTest>> }) {
       <Badge tone={ok ? 'success' : 'danger'}>{ok ? 'works' : 'failed'}</Badge>
       <span>
         {ok
-          ? `The provider accepted the key and answered ${call}, as expected (${response}, ${formatDuration(duration)}).`
-          : `The provider did not answer ${call} as expected (${response}, ${formatDuration(duration)}). ${problem}`}
+          ? `The provider accepted the key and answered as expected: ${call}`
+          : `The provider did not answer as expected: ${call}`}{' '}
+        ({response}, {formatDuration(duration)}). {problem}
       </span>
     </p>
   );

@@ -66,7 +66,11 @@ function Page() {
           />
         }
       >
-        <TaskProgress run={task} />
+        {task.view.value !== undefined && (
+          <div class="card">
+            <TaskProgress run={task} />
+          </div>
+        )}
         {songs.value.length === 0 && task.view.value === undefined && (
           <EmptyState icon={Music} title="No songs yet">
             <p>Describe a song and create it. The gateway returns two versions.</p>
