@@ -7913,6 +7913,16 @@ export interface components {
              */
             refunded: number;
             /**
+             * Format: int64
+             * @description Cost at the providers by the `costs` of the channels, in quota units. Calls whose cost is unknown count as 0. Only operators see it.
+             */
+            cost?: number;
+            /**
+             * Format: int64
+             * @description Charged quota minus refunds and cost, in quota units. Only operators see it.
+             */
+            margin?: number;
+            /**
              * @description Usage by unit. Seconds can be fractional.
              * @example {
              *       "characters": 1560,
@@ -10352,6 +10362,11 @@ export interface components {
             group_name: string;
             /** @description Revision of the configuration that set the price. */
             config_revision: string;
+            /**
+             * Format: int64
+             * @description Cost at the provider by the `costs` of the channel, in quota units. Null if unknown. Clients never see it.
+             */
+            cost: number | null;
             /**
              * Format: int64
              * @description Cost that exceeds the quota of the key.

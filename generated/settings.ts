@@ -141,6 +141,64 @@ export interface components {
                     /** @description Quota that calls and tasks cost in a day of UTC, at the customers' prices. */
                     spend_per_day?: number;
                 };
+                /** @description Cost of each model at the provider, by id or pattern, in quota: a number per unit, or rules as in `prices`. Only operators see it. */
+                costs?: {
+                    [key: string]: number | {
+                        /** @description Fields of the request that the rule applies to. All of them must have the value or one of the listed values. Without `when`, the rule applies to every request. */
+                        when?: {
+                            /** @description Resolution of the video, such as `1080p`. A `size` in pixels counts as its resolution. */
+                            resolution?: string | string[];
+                            /** @description Aspect ratio of the video, such as `16:9`. */
+                            ratio?: string | string[];
+                            /** @description Longest possible duration of the video, in seconds. */
+                            duration?: number | {
+                                /** @description Least seconds. */
+                                min?: number;
+                                /** @description Most seconds. */
+                                max?: number;
+                            };
+                            /** @description Whether the video has sound. */
+                            audio?: boolean;
+                            /** @description Whether the request has a video as input. */
+                            reference_video?: boolean;
+                            /** @description Service tier of the video, `default` or `flex`. */
+                            service_tier?: string | string[];
+                            /** @description Kind of the voice: `system`, `cloned` or `designed`. */
+                            voice?: string | ("system" | "cloned" | "designed")[];
+                            /** @description Task of the music request: the value of `task`, `create` without one, or `lyrics`. */
+                            task?: string | string[];
+                            /** @description Action of the image job, such as `imagine` or `upscale`. */
+                            action?: string | string[];
+                        };
+                        /** @description Quota for one of each figure of the usage. The cost is the sum of them. */
+                        per?: {
+                            /** @description The model's own unit. */
+                            units?: number;
+                            /** @description Characters, for a model with this unit. */
+                            characters?: number;
+                            /** @description Seconds, for a model with this unit. */
+                            seconds?: number;
+                            /** @description Actions, for a model with this unit. */
+                            actions?: number;
+                            /** @description Tracks, for a model with this unit. */
+                            tracks?: number;
+                            /** @description Tokens, for a model with this unit. */
+                            tokens?: number;
+                            /** @description Input tokens, without those of the prompt cache that have a price of their own. */
+                            input_tokens?: number;
+                            /** @description Output tokens. */
+                            output_tokens?: number;
+                            /** @description Input tokens that were read from the prompt cache. Without this price, they count as input tokens. */
+                            cached_tokens?: number;
+                            /** @description Input tokens that were written to the prompt cache. Without this price, they count as input tokens. */
+                            cache_write_tokens?: number;
+                            /** @description Completion tokens of a video. */
+                            completion_tokens?: number;
+                        };
+                        /** @description Least cost of a request. */
+                        minimum?: number;
+                    }[];
+                };
             }[];
             /** @description Connections to PostgreSQL. */
             database?: {

@@ -28,6 +28,7 @@ import { Heartbeat } from '../quota/heartbeat.ts';
 import { Ledger, type Shortfall } from '../quota/ledger.ts';
 import { LogDays, Retention, RollUp } from '../quota/maintenance.ts';
 import { Prices } from '../quota/prices.ts';
+import { VendorCosts } from '../quota/vendor-costs.ts';
 import { addressTest } from '../settings/address-ranges.ts';
 import { effectivePrices } from '../settings/effective-prices.ts';
 import { LiveSettings, logWarnings } from '../settings/live-settings.ts';
@@ -185,6 +186,7 @@ async function startParts(
   const offered = { ...settings, prices: effectivePrices(settings) };
   const prices = new Prices(offered);
   const access = new ModelAccess(offered);
+  const vendorCosts = new VendorCosts(settings.channels);
   addModelLabels(namedModels(settings));
 
   const callbacks = container.add(
@@ -208,6 +210,7 @@ async function startParts(
       drivers,
       channels,
       quota: callQuota,
+      vendorCosts,
       priceTerms: (modelId, group, fields) => prices.terms(modelId, group, fields),
       onChange: ({ callbackUrl }) => {
         if (callbackUrl !== null) callbacks.wake();
@@ -247,6 +250,7 @@ async function startParts(
     callQuota,
     access,
     prices,
+    vendorCosts,
     channels,
     channelStates,
     files,
@@ -313,6 +317,7 @@ async function startParts(
     access.apply(nextOffered);
     addModelLabels(namedModels(next));
     prices.apply(nextOffered);
+    vendorCosts.apply(next.channels);
     callbacks.apply(next.callbacks);
     retention.apply(next.keepBooksMs);
     isTrusted = addressTest(next.trustedProxies);

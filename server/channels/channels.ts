@@ -35,7 +35,7 @@ export class Channels {
   }
 
   /**
-   * Replaces the channels. A channel whose settings are unchanged, apart from its limits, keeps its connections, health and slots. Requests in
+   * Replaces the channels. A channel whose settings are unchanged, apart from its limits and costs, keeps its connections, health and slots. Requests in
    * flight on a removed channel complete.
    */
   apply(settings: readonly ChannelSettings[]): void {
@@ -156,5 +156,6 @@ export class Channels {
 
 /** Whether two settings differ in nothing but limits. */
 function isSameAccount(left: ChannelSettings, right: ChannelSettings): boolean {
-  return isDeepStrictEqual({ ...left, limits: undefined }, { ...right, limits: undefined });
+  const unrelated = { limits: undefined, costs: undefined };
+  return isDeepStrictEqual({ ...left, ...unrelated }, { ...right, ...unrelated });
 }

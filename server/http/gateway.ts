@@ -13,6 +13,7 @@ import type { ModelAccess } from '../models/access.ts';
 import type { Slots } from '../outbound/slots.ts';
 import type { CallQuota } from '../quota/call-quota.ts';
 import type { Prices } from '../quota/prices.ts';
+import type { VendorCosts } from '../quota/vendor-costs.ts';
 import type { LiveSettings } from '../settings/live-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ReportLane } from '../store/reports.ts';
@@ -70,6 +71,7 @@ export interface Gateway {
   readonly callQuota: CallQuota;
   readonly access: ModelAccess;
   readonly prices: Prices;
+  readonly vendorCosts: VendorCosts;
   readonly channels: Channels;
   /** Channels that are disabled on every gateway. */
   readonly channelStates: ChannelStates;

@@ -7,11 +7,12 @@ import type { ChosenRule, PriceFields } from '../settings/price-rules.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
+import { recordCost, recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
 import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
 import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from './price-rules.ts';
 import { costOf, type ExpectedUsage, highestCost, type Prices, type PriceTerms } from './prices.ts';
+import type { VendorCosts } from './vendor-costs.ts';
 
 export type { Usage } from '../models/usage.ts';
 
@@ -25,6 +26,8 @@ export interface MeteringParts {
   readonly prices: Prices;
   readonly logger: Logger;
   readonly timers: Timers;
+  /** Default: no costs are known. */
+  readonly vendorCosts?: VendorCosts;
   /** Default: spending is not counted. */
   readonly channels?: SpendRecorder;
 }
@@ -138,7 +141,8 @@ export class Metering {
     this.#closed = true;
     const usage = this.#chargeable(reported, bound, outcome.channel);
     const charged = costOf(usage, this.#terms);
-    const log = this.#log(usage, outcome);
+    const cost = this.#vendorCost(usage, outcome.channel);
+    const log = { ...this.#log(usage, outcome), ...(cost !== null && { cost }) };
     const { callQuota, logger } = this.#parts;
     try {
       const settlement = await callQuota.settle({ requestId, charged, log });
@@ -149,6 +153,13 @@ export class Metering {
       logger.error({ request_id: requestId, charged, err: error }, 'the usage could not be charged');
       throw error;
     }
+  }
+
+  #vendorCost(usage: Usage, channel: string): number | null {
+    const { model, priceFields = () => ({}) } = this.#call;
+    const cost = this.#parts.vendorCosts?.costOf(channel, model.id, usage, priceFields) ?? null;
+    if (cost !== null) recordCost(model.id, cost);
+    return cost;
   }
 
   /** Refunds the reservation. Resolves when the refund is on disk. */

@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
-import { type FigureName, type PriceRule, ruleProblems } from './price-rules.ts';
+import { type FigureName, type ModelPrice, type PriceRule, ruleProblems } from './price-rules.ts';
 import { missingFigures, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
 import { isSandboxChannel } from './sandbox-names.ts';
 import { type Environment, readSecret } from './secret-variables.ts';
@@ -133,20 +133,33 @@ function contradictions(file: ConfigurationFile): Problem[] {
 
 /** Finds mistakes in price rules, and prices of figures that a usage of the model does not have. */
 function priceProblems({ prices = {}, channels = [], sandbox = false }: ConfigurationFile): Problem[] {
-  const lists = Object.entries(prices).flatMap(([pattern, price]) =>
-    typeof price === 'number' ? [] : [{ pattern, rules: price }],
-  );
-  if (lists.length === 0) return [];
   const accounts = channels.map(({ protocol, models }) => ({
     protocol,
     models: models.map((model) => (typeof model === 'string' ? { id: model } : model)),
   }));
-  const byPrice = modelsByPrice(prices, servedModels({ sandbox: sandbox !== false, channels: accounts }));
+  const costs = channels.flatMap((channel, index) => {
+    const account = accounts.slice(index, index + 1);
+    const at = ['channels', index, 'costs'];
+    return listProblems(channel.costs ?? {}, { sandbox: false, channels: account }, at);
+  });
+  return [...listProblems(prices, { sandbox: sandbox !== false, channels: accounts }, ['prices']), ...costs];
+}
+
+function listProblems(
+  prices: Readonly<Record<string, ModelPrice>>,
+  served: Parameters<typeof servedModels>[0],
+  at: readonly (string | number)[],
+): Problem[] {
+  const lists = Object.entries(prices).flatMap(([pattern, price]) =>
+    typeof price === 'number' ? [] : [{ pattern, rules: price }],
+  );
+  if (lists.length === 0) return [];
+  const byPrice = modelsByPrice(prices, servedModels(served));
   return lists.flatMap(({ pattern, rules }) => {
-    const place = ['prices', pattern];
+    const place = [...at, pattern];
     const priced = byPrice.get(pattern) ?? [];
     return [
-      ...ruleProblems(rules).map(({ at, message }) => problemAt([...place, ...at], message)),
+      ...ruleProblems(rules).map((problem) => problemAt([...place, ...problem.at], problem.message)),
       ...rules.flatMap((rule, index) => figureProblems(rule, priced, [...place, index])),
     ];
   });

@@ -42,6 +42,8 @@ export interface TaskPricing {
   readonly rule: ChosenRule | null;
   /** Upper bound of the output tokens. */
   readonly maxOutputTokens: number;
+  /** The fields that the cost at a provider depends on. Absent: it does not depend on the request. */
+  readonly fields?: PriceFields;
 }
 
 /** A mistake in a list of rules. */

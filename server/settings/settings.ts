@@ -33,6 +33,8 @@ export interface ChannelSettings {
   groups: readonly string[] | undefined;
   priority: number;
   weight: number;
+  /** Costs at the provider, by model id or pattern. Undefined: unknown. */
+  costs?: Readonly<Record<string, ModelPrice>> | undefined;
   /** Its system voices: a list or those of the catalog. Undefined: unknown, so the provider validates them. */
   voices: readonly string[] | 'catalogue' | undefined;
   profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
@@ -187,6 +189,7 @@ export function readSettings(environment: Environment): Settings {
       groups: channel.groups,
       priority: channel.priority ?? 0,
       weight: channel.weight ?? 1,
+      costs: channel.costs,
       voices: channel.voices,
       profile: { headers: channel.profile?.headers ?? {}, paths: channel.profile?.paths ?? {} },
       customDomains: channel.custom_domains,

@@ -16,6 +16,7 @@ export const figureSums = [
   'requests',
   'errors',
   'quota',
+  'cost',
   'spent',
   'debt',
   'units',
@@ -35,6 +36,7 @@ const entryValues: Readonly<Record<string, string>> = {
   hour: 'created_at - created_at % 3600',
   requests: '1',
   errors: `case when ${isError} then 1 else 0 end`,
+  cost: 'coalesce(cost, 0)',
   spent: 'case when unlimited = 0 then quota else 0 end',
   longest_ms: 'duration_ms',
   ...Object.fromEntries(

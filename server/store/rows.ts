@@ -4,9 +4,9 @@ import type { Db } from './schema.ts';
 import { isPostgres, type SqlValue } from './statement.ts';
 
 const integers = columnNames(
-  'amount, asked_at, attempt, bucket, completion_tokens, created_at, deadline_at, debt, duration_ms, failures, leased',
-  'new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, queued_at, quota, remain',
-  'reserved, retry_count, slots, status, token_id, unlimited, used, user_id, wallet',
+  'amount, asked_at, attempt, bucket, completion_tokens, cost, created_at, deadline_at, debt, duration_ms, failures',
+  'leased, new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, queued_at, quota',
+  'remain, reserved, retry_count, slots, status, token_id, unlimited, used, user_id, wallet',
 );
 const fractions = columnNames('expected_units, group_ratio, unit_price, units');
 

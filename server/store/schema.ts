@@ -363,6 +363,8 @@ export interface RequestLogTable extends PriceColumns {
   unlimited: 0 | 1;
   /** 1: the wallet of the user paid, and has the debt. */
   wallet: Generated<0 | 1>;
+  /** Cost at the provider in quota units; null: unknown. Only operators see it. */
+  cost: number | null;
   /** JSON object of the price rule and the figures that it priced (`AppliedRule`); null: `unit_price` applied. */
   price_rule: string | null;
   /** Public id of the task; null for calls. */
@@ -424,6 +426,8 @@ interface LogFiguresTable {
   /** Entries with a status of 400 or more, or that failed after it was sent. */
   errors: number;
   quota: number;
+  /** Cost at the providers, as far as it is known. */
+  cost: number;
   /** Part of the quota that was taken from balances: without calls of keys that had no limit. */
   spent: number;
   debt: number;

@@ -2,6 +2,7 @@ import type { Channel } from '../channels/channel.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import type { QuotaSource } from '../quota/ledger.ts';
 import type { PriceTerms } from '../quota/prices.ts';
+import type { VendorCosts } from '../quota/vendor-costs.ts';
 import type { PriceFields } from '../settings/price-rules.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
@@ -18,6 +19,8 @@ export interface TaskOptions {
   quota?: QuotaSource;
   /** Returns the current price of a request for a model. */
   priceTerms: (modelId: string, group: string, fields: () => PriceFields) => PriceTerms;
+  /** Default: no costs are known. */
+  vendorCosts?: Pick<VendorCosts, 'costOf' | 'dependsOnRequest'>;
   logger: Logger;
   /** Called after a state change is on disk. */
   onChange?: (task: ChangedTask) => void;
@@ -55,12 +58,15 @@ export interface TaskEnvironment extends Required<TaskOptions> {
   stopping: AbortSignal;
 }
 
+const noCosts = { costOf: () => null, dependsOnRequest: () => false };
+
 export function environment(options: TaskOptions, stopping: AbortSignal, owner: string): TaskEnvironment {
   return {
     quota: {
       withLease: () => Promise.resolve(undefined),
       withReclaim: (_token, _amount, attempt) => attempt(),
     },
+    vendorCosts: noCosts,
     onChange: () => {},
     clock: Date.now,
     timers: systemTimers,

@@ -3,7 +3,7 @@ import { highestCost } from '../quota/prices.ts';
 import type { Settlement } from '../store/commands/ledger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
-import { recordSettlement } from '../telemetry/quota-metrics.ts';
+import { recordCost, recordSettlement } from '../telemetry/quota-metrics.ts';
 
 /** Returns the quota reserved for a task at its creation. */
 export function reservedQuotaOf({
@@ -18,8 +18,13 @@ export function reservedQuotaOf({
 }
 
 /** Records the metrics of a final task. `settlement` is undefined if its reservation was closed before. */
-export function recordFinalTask(task: TaskRecord, settlement: Settlement | undefined): void {
+export function recordFinalTask(
+  task: TaskRecord,
+  settlement: Settlement | undefined,
+  cost: number | null = null,
+): void {
   const { channel, driver, state, createdAt, completedAt } = task;
+  if (cost !== null && settlement !== undefined) recordCost(task.model, cost);
   if (settlement !== undefined) recordSettlement(task.model, reservedQuotaOf(task), settlement);
   taskDuration.record(Math.max(0, (completedAt ?? createdAt) - createdAt) / 1e3, {
     'unigate.channel': channel,

@@ -75,7 +75,7 @@ export interface SubmittedTask {
 
 /** Returns the row of a new task, claimed by this process for the longest submission. */
 export async function newTask(
-  { timing, timers, owner, priceTerms, clock, maxQueueMs }: TaskEnvironment,
+  { timing, timers, owner, priceTerms, vendorCosts, clock, maxQueueMs }: TaskEnvironment,
   creation: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
@@ -88,7 +88,10 @@ export async function newTask(
   const fingerprint = isRepeatable ? await fingerprintOf(creation, facts) : null;
   const { rule, ...terms } = priceTerms(model.id, caller.group, () => creation.priceFields ?? {});
   const { expectedUnits, maxOutputTokens = 0 } = creation;
-  const pricing = rule === null ? null : { rule, maxOutputTokens };
+  const { priceFields: fields } = creation;
+  const needsFields = fields !== undefined && vendorCosts.dependsOnRequest(model.id);
+  const pricing =
+    rule === null && !needsFields ? null : { rule, maxOutputTokens, ...(needsFields && { fields }) };
   const request = isQueued ? await jsonOf(creation.request) : '';
   const dueNow = timers.monotonic();
   const lifetimeMs = creation.lifetimeMs ?? timing.lifetimeMs;

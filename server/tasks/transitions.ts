@@ -249,16 +249,24 @@ export class TaskTransitions {
     return Math.min(timing.maxPauseMs, Math.max(jittered(ms, random), wholeMs(requestedMs)));
   }
 
+  /** Adds what the provider charges for the usage of a task. */
+  #withCost({ channel, model, pricing }: TaskRecord, charge: TaskCharge): TaskCharge {
+    const cost = this.#env.vendorCosts.costOf(channel, model, charge, () => pricing?.fields ?? {});
+    return { ...charge, cost };
+  }
+
   async #finish(
-    { id }: TaskRecord,
+    open: TaskRecord,
     end: Omit<TaskEnd, 'id' | 'now' | 'dueNow' | 'expiresAt'>,
     resultMs = this.#env.timing.resultMs,
   ): Promise<TaskRecord | undefined> {
     const { store, logger, timers, clock } = this.#env;
+    const { id } = open;
+    const charge = end.charge && this.#withCost(open, end.charge);
     const now = clock();
     fault('settle:before');
     const times = { expiresAt: now + resultMs, now, dueNow: timers.monotonic() };
-    const finished = await persist(store, 'finishTask', { ...end, id, ...times });
+    const finished = await persist(store, 'finishTask', { ...end, charge, id, ...times });
     fault('settle:after');
     if (finished === undefined) return undefined;
     const { task, booked } = finished;
@@ -268,7 +276,7 @@ export class TaskTransitions {
         { task: id, request_id: task.requestId, ...booked },
         'the key had too little quota left for a finished task; the rest is recorded as its debt',
       );
-    recordFinalTask(task, booked);
+    recordFinalTask(task, booked, charge?.cost);
     this.#announce(task);
     return task;
   }

@@ -193,6 +193,10 @@ export const deliveriesClosed = new Counter(
 export const quotaReserved = quota('reserved', 'Quota reserved before calls and tasks.');
 export const quotaCharged = quota('charged', 'Quota charged.');
 export const quotaRefunded = quota('refunded', 'Reserved quota that was refunded.');
+export const quotaCost = quota(
+  'cost',
+  'Cost of calls and tasks at the providers, as far as it is configured.',
+);
 export const quotaDebt = quota(
   'debt',
   'Cost of calls and tasks that the quota did not cover, recorded as debts of keys.',

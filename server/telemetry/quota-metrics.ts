@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { models as catalogue } from '../../generated/catalogue.ts';
-import { quotaCharged, quotaDebt, quotaRefunded, quotaReserved } from './metrics.ts';
+import { quotaCharged, quotaCost, quotaDebt, quotaRefunded, quotaReserved } from './metrics.ts';
 
 const other: Attributes = { 'unigate.model': 'other' };
 const models = new Map<string, Attributes>(catalogue.map(({ id }) => [id, { 'unigate.model': id }]));
@@ -15,6 +15,11 @@ const attributesOf = (model: string) => models.get(model) ?? other;
 
 export function recordReservation(model: string, quota: number): void {
   quotaReserved.add(quota, attributesOf(model));
+}
+
+/** Counts the cost of a call or task at a provider. */
+export function recordCost(model: string, cost: number): void {
+  quotaCost.add(cost, attributesOf(model));
 }
 
 /** Counts the settlement of a reservation. */

@@ -86,6 +86,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         wallet: 0,
         unit_price: 1,
         price_rule: null,
+        cost: null,
         group_ratio: 1,
         group_name: 'default',
         config_revision: 'revision',

@@ -25,6 +25,7 @@ const charge: Charge = {
   wallet: 0,
   unit_price: 1,
   price_rule: null,
+  cost: null,
   group_ratio: 2.5,
   group_name: 'g',
   config_revision: 'abc',

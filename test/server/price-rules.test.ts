@@ -11,6 +11,12 @@ const videoRules: PriceRule[] = [
   { when: { reference_video: true }, per: { completion_tokens: 2 } },
   { per: { completion_tokens: 3 } },
 ];
+const videoCosts = {
+  [video]: [
+    { when: { resolution: '1080p' }, per: { completion_tokens: 2.5 } },
+    { per: { completion_tokens: 2 } },
+  ],
+};
 const chat = 'iota-chat-1';
 const chatRules: PriceRule[] = [
   { per: { input_tokens: 3, cached_tokens: 0.3, cache_write_tokens: 3.75, output_tokens: 15 } },
@@ -22,7 +28,7 @@ const quota = 1e9;
 interface Explained {
   calculated: number;
   explanation: string[];
-  entry: { unit_price: number | null; price_rule: string | null };
+  entry: { unit_price: number | null; price_rule: string | null; cost: number | null };
 }
 
 describe.each(engines)('price rules on %s', (engine) => {
@@ -40,8 +46,18 @@ describe.each(engines)('price rules on %s', (engine) => {
     });
     const only = (id: string) => [{ id, upstream: undefined }];
     const channels = [
-      channelTo(upstream.url, { name: 'video', protocol: 'official', models: only(video) }),
-      channelTo(upstream.url, { name: 'text', protocol: 'messages', models: only(chat) }),
+      channelTo(upstream.url, {
+        name: 'video',
+        protocol: 'official',
+        models: only(video),
+        costs: videoCosts,
+      }),
+      channelTo(upstream.url, {
+        name: 'text',
+        protocol: 'messages',
+        models: only(chat),
+        costs: { '*': 1.5 },
+      }),
     ];
     target = await startTestGateway({ sandbox: false, channels, groups, prices }, engine);
   });
@@ -214,6 +230,42 @@ describe.each(engines)('price rules on %s', (engine) => {
       unit_price: null,
       price_rule: { number: 1, figures: { input_tokens: 1, output_tokens: 1, cached_tokens: 0 } },
     });
+  });
+
+  test.each([
+    ['1080p', 2.5],
+    ['720p', 2],
+  ])('record what the provider charges for %s', async (resolution, each) => {
+    const { id, key } = await makeVideo({ resolution });
+    const { entry } = await untilCharged(id);
+    expect(entry.cost).toBe(108_000 * each);
+    const own = await fetch(`${target.url}/api/log/search?keyword=${id}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(await own.text()).not.toMatch(/cost|margin/);
+  });
+
+  test('sum the cost and the margin for operators only', async () => {
+    await chatUsage({ input_tokens: 10, output_tokens: 5 });
+    const figuresAt = async (path: string) => {
+      const response = await fetch(target.url + path, { headers: { authorization: `Bearer ${target.key}` } });
+      return (await response.json()) as {
+        data: { sum: Record<'quota' | 'cost' | 'margin' | 'refunded', number> };
+      };
+    };
+    const { data } = await figuresAt(`/api/admin/figures?model=${chat}`);
+    const costs = (await logRows(target))
+      .filter(({ model_name }) => model_name === chat)
+      .map(({ units }) => Math.ceil(units * 1.5));
+    const cost = costs.reduce((sum, one) => sum + one, 0);
+    expect(data.sum).toMatchObject({ cost, margin: data.sum.quota - data.sum.refunded - cost });
+    expect((await figuresAt('/api/me/usage')).data.sum).not.toHaveProperty('cost');
+  });
+
+  test('cost nothing at the provider for a task that fails', async () => {
+    const { id } = await makeVideo({ resolution: '1080p' });
+    state = { status: 'failed', error: { code: 'x', message: 'y' } };
+    expect((await untilCharged(id)).entry.cost).toBeNull();
   });
 
   test('keep the ledger consistent', async () => {

@@ -109,6 +109,23 @@ channels:
   });
 });
 
+test('costs of a channel are checked like prices', () => {
+  const channel = (costs: string) => `channels:
+  - name: a
+    protocol: messages
+    base_url: https://a.example
+    models: [iota-chat-1]
+    costs:
+      iota-chat-1: ${costs}
+`;
+  expect(errorsOf(channel('[{ per: { seconds: 1 } }]'))).toEqual([
+    ':7: channels.0.costs.iota-chat-1.0.per.seconds: the usage of iota-chat-1 has no such figure; it is metered in tokens.',
+  ]);
+  expect(read(channel('[{ per: { input_tokens: 1, output_tokens: 5 } }]')).channels[0]?.costs).toEqual({
+    'iota-chat-1': [{ per: { input_tokens: 1, output_tokens: 5 } }],
+  });
+});
+
 describe('a warning names a rule that never applies', () => {
   const warningsOf = (rules: string, model?: string) =>
     read(withRules(rules, model)).warnings.map((line) => line.replaceAll(file, ''));

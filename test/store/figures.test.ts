@@ -33,6 +33,7 @@ const always = { since: 0, until: start + 1_000 * hour };
 type Evidence =
   | 'unit_price'
   | 'price_rule'
+  | 'cost'
   | 'group_ratio'
   | 'group_name'
   | 'config_revision'
@@ -102,6 +103,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
         requests: 1,
         errors: row.status >= 400 || row.state === 'failed' ? 1 : 0,
         quota: row.quota,
+        cost: 0,
         // The entries are of keys without a limit.
         spent: 0,
         debt: 0,

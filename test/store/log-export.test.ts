@@ -61,6 +61,7 @@ const entries = numbers.map((id) => ({
   group_ratio: 2.5,
   group_name: 'trial',
   config_revision: 'abc',
+  cost: id % 7 === 0 ? id : null,
   debt: id % 19,
   refunded: 0,
 }));

@@ -147,9 +147,15 @@ describe.each(engines)('metrics on %s', (engine) => {
   test('include every metric of this engine, with the declared labels', async () => {
     const { families } = await scrape(target.operatorUrl);
     const ofOtherEngine = engine === 'sqlite' ? 'db.client.connection.' : 'unigate.store.commit.';
-    // No channel of this gateway has a limit.
-    const ofLimits = ['channel.limit', 'channel.spending', 'channel.refusals', 'task.queue.duration'];
-    const others = [ofOtherEngine, ...ofLimits.map((name) => `unigate.${name}`)];
+    // No channel of this gateway has a limit or costs.
+    const unused = [
+      'channel.limit',
+      'channel.spending',
+      'channel.refusals',
+      'task.queue.duration',
+      'quota.cost',
+    ];
+    const others = [ofOtherEngine, ...unused.map((name) => `unigate.${name}`)];
     const names = new Map(allMetrics.map(({ descriptor }) => [descriptor.name, descriptor.attributes ?? []]));
     const familyNameOf = (name: string) =>
       [...families.keys()].find((key) => key.startsWith(name.replaceAll('.', '_')));

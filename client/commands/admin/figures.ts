@@ -23,6 +23,8 @@ const columns: Columns<Group> = {
   errors: ({ errors }) => errors,
   quota: ({ quota }) => quota,
   refunded: ({ refunded }) => refunded,
+  cost: ({ cost }) => cost,
+  margin: ({ margin }) => margin,
   units: ({ units }) =>
     Object.entries(units)
       .map(([unit, count]) => `${count} ${unit}`)

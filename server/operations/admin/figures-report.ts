@@ -25,6 +25,7 @@ const fieldNames: Readonly<Record<string, string>> = { user: 'user_id', key: 'to
 export async function reportFigures(
   request: OperationRequest<'showFigures' | 'getMyUsage'>,
   filter: FigureFilter,
+  { forOperator }: { forOperator: boolean } = { forOperator: false },
 ): Promise<Schemas['FiguresReply']['data']> {
   const { gateway, query } = request;
   const by = [...new Set([query.by ?? []].flat())];
@@ -47,9 +48,12 @@ export async function reportFigures(
       const value = group[index];
       return [fieldNames[field] ?? field, field === 'day' && zone ? zone.startOfDay(Number(value)) : value];
     });
-    return { ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>), ...viewFigures(figures) };
+    return {
+      ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>),
+      ...viewFigures(figures, forOperator),
+    };
   });
-  return { since, until, complete_until: completeUntil, items, sum: viewFigures(sum) };
+  return { since, until, complete_until: completeUntil, items, sum: viewFigures(sum, forOperator) };
 }
 
 function timeZoneOf(name: string | undefined): TimeZone | undefined {
@@ -69,13 +73,14 @@ function offsetsOf(zone: TimeZone, { since, until, now }: { since: number; until
 
 const wholeHours = (seconds: number, round: (hours: number) => number) => round(seconds / hour) * hour;
 
-function viewFigures(figures: Figures): Schemas['Figures'] {
-  const { requests, errors, quota, refunded, units, prompt_tokens, completion_tokens } = figures;
+function viewFigures(figures: Figures, forOperator: boolean): Schemas['Figures'] {
+  const { requests, errors, quota, cost, refunded, units, prompt_tokens, completion_tokens } = figures;
   return {
     requests,
     errors,
     quota,
     refunded,
+    ...(forOperator && { cost, margin: quota - refunded - cost }),
     // Sums of fractional seconds have rounding errors.
     units: Object.fromEntries(
       Object.entries(units).map(([unit, count]) => [unit, Math.round(count * 1e3) / 1e3]),

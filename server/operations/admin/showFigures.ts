@@ -6,5 +6,5 @@ import { reportFigures } from './figures-report.ts';
 export const showFigures: Handler<'showFigures'> = async (request, reply) => {
   const { user_id: userId, token_id: tokenId, model, channel, operation } = request.query;
   const filter = { userId, tokenId, model, channel, operation };
-  reply.json(200, success(await reportFigures(request, filter)));
+  reply.json(200, success(await reportFigures(request, filter, { forOperator: true })));
 };

@@ -13,6 +13,8 @@ export interface LogEntry extends Pick<Entry, 'operation' | 'channel' | 'status'
   errorCode?: string | null;
   promptTokens?: number;
   completionTokens?: number;
+  /** Cost at the provider in quota units. Null or absent: unknown. */
+  cost?: number | null;
   evidence: Evidence;
 }
 
@@ -81,6 +83,7 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
     unlimited: entry.unlimited,
     wallet: entry.wallet,
     unit_price: log.evidence.unitPrice,
+    cost: log.cost ?? null,
     price_rule: jsonOrNull(log.evidence.appliedRule),
     group_ratio: log.evidence.groupRatio,
     group_name: log.evidence.group,

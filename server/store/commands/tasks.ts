@@ -97,6 +97,8 @@ export interface TaskCharge {
   units: number;
   inputTokens: number;
   outputTokens: number;
+  /** Cost at the provider in quota units. Null or absent: unknown. */
+  cost?: number | null;
   /** The price rule with the figures that it priced. Null: every unit has the same price. */
   appliedRule?: AppliedRule | null;
 }
@@ -184,6 +186,7 @@ export async function finishTask(
     units: charge?.units ?? 0,
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
+    cost: charge?.cost ?? null,
     durationMs: Math.max(0, now - task.createdAt),
     evidence: { ...priceEvidence(task, charge?.appliedRule), state, taskId: id, upstreamId } as const,
   };

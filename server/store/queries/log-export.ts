@@ -42,7 +42,7 @@ interface ExportPage {
 const columns = columnNames(
   'id, request_id, user_id, token_id, token_name, model_name, operation, channel, status, error_code, unit, units',
   'prompt_tokens, completion_tokens, quota, duration_ms, created_at, state, task_id, upstream_id, unit_price, price_rule',
-  'group_ratio, group_name, config_revision, debt',
+  'group_ratio, group_name, config_revision, cost, debt',
 );
 
 const fields = [...columns, 'refunded'] as const;

@@ -49,7 +49,13 @@ const sections: readonly { title: string; metrics: readonly Instrument[]; perIns
   },
   {
     title: 'Quota',
-    metrics: [metrics.quotaReserved, metrics.quotaCharged, metrics.quotaRefunded, metrics.quotaDebt],
+    metrics: [
+      metrics.quotaReserved,
+      metrics.quotaCharged,
+      metrics.quotaRefunded,
+      metrics.quotaCost,
+      metrics.quotaDebt,
+    ],
   },
   {
     title: 'Store',

@@ -27,6 +27,7 @@ describeOperation('explainCharge', {
             model_name: 'alpha3-tts-flash',
             unit_price: 1,
             price_rule: null,
+            cost: null,
             group_ratio: 1,
             group_name: 'default',
             config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),

@@ -75,6 +75,7 @@ describeOperation('exportLogs', {
         upstream_id: expect.stringMatching(/./),
         unit_price: 1,
         price_rule: null,
+        cost: null,
         group_ratio: 1,
         group_name: 'default',
         config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),

@@ -256,7 +256,7 @@ export const responseFields: ResponseFields = {
   Debtor: 'debt deleted id name',
   AuditProblem: 'problem subject',
   ExportedEntry:
-    'channel completion_tokens config_revision created_at debt duration_ms error_code|null group_name group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units upstream_id|null user_id',
+    'channel completion_tokens config_revision cost|null created_at debt duration_ms error_code|null group_name group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units upstream_id|null user_id',
   ChargeReply: 'data message success',
   Charge: 'calculated entry explanation net refund|null reserved unlimited',
   ChargeRefund: 'amount created_at reason user_id',
