@@ -2611,6 +2611,54 @@ export interface paths {
         patch: operations["updateUserMember"];
         trace?: never;
     };
+    "/api/admin/users/{id}/wallet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the wallet of a user.
+         * @description Returns the balance from which all keys of the user draw. A user without a wallet returns 404: each key of such a user has its own balance.
+         */
+        get: operations["getWallet"];
+        put?: never;
+        /**
+         * Open the wallet of a user.
+         * @description All keys of the user draw from the wallet from then on, with their work in progress. It takes over the balances, the reserved and leased quota and the debts of the keys, so that no quota appears or disappears. The quota of a limited key becomes its limit. If the user has a wallet, it is returned unchanged. A wallet cannot be closed.
+         */
+        post: operations["openWallet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the grants to the wallet of a user.
+         * @description Returns grants and withdrawals, newest first. The first entry of a wallet is the quota that it took over from the keys. The list of a user without a wallet is empty.
+         */
+        get: operations["listWalletGrants"];
+        put?: never;
+        /**
+         * Grant quota to the wallet of a user, or withdraw it.
+         * @description Changes the balance of the wallet by the amount, once for each reference. A repeated request with the same reference and amount returns the first result, so that a payment webhook can repeat it. A grant settles the debt first, and the balance receives the rest. A negative amount withdraws quota, at most the balance; quota that is reserved for running calls and tasks does not count. If the user has no wallet, the request opens it.
+         */
+        post: operations["grantToWallet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -7118,7 +7166,7 @@ export interface components {
             status: 1 | 2 | 3 | 4;
             /**
              * Format: int64
-             * @description Remaining quota, in quota units. Quota that a gateway reserves in memory for running calls counts as remaining.
+             * @description Remaining quota, in quota units. Quota that a gateway reserves in memory for running calls counts as remaining. If the user has a wallet, it is the rest of the key's own limit.
              */
             remain_quota: number;
             /**
@@ -7147,7 +7195,7 @@ export interface components {
              * @description Time of creation. Unix time in seconds.
              */
             created_time: number;
-            /** @description True if the key has no quota limit of its own. */
+            /** @description True if the key has no quota limit of its own. If the user has a wallet, its balance still limits the key. */
             unlimited_quota?: boolean;
             /** @description True if the key is restricted to `model_limits`. */
             model_limits_enabled?: boolean;
@@ -7551,7 +7599,7 @@ export interface components {
             keys: number | null;
             /**
              * Format: int64
-             * @description Remaining quota of the keys with a quota limit, in quota units.
+             * @description Remaining quota of the wallet, or without a wallet that of the keys with a quota limit, in quota units.
              */
             remain_quota: number | null;
             /**
@@ -7560,6 +7608,32 @@ export interface components {
              */
             used_quota: number | null;
         };
+        /**
+         * MeWallet
+         * @description The balance from which all keys of the user draw. Null if the user has no wallet, and for a key without the scope `user`.
+         */
+        MeWallet: {
+            /**
+             * Format: int64
+             * @description Remaining quota, in quota units. It includes quota that gateways have leased to reserve calls in memory.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Quota that is reserved for tasks and long calls in progress, in quota units. `balance` does not include it.
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description Quota that the wallet spent on calls and debts, less refunds, in quota units.
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description Cost of finished calls and tasks that the balance did not cover, in quota units. The next grant settles it first.
+             */
+            debt: number;
+        } | null;
         /**
          * MeGroup
          * @description The group of the key: its own group, or else the group of its user.
@@ -7606,6 +7680,7 @@ export interface components {
             models: string[];
             limits: components["schemas"]["MeLimits"];
             user: components["schemas"]["MeUser"];
+            wallet: components["schemas"]["MeWallet"];
             group: components["schemas"]["MeGroup"];
             member: components["schemas"]["MeMember"];
         };
@@ -9123,7 +9198,7 @@ export interface components {
             keys: number;
             /**
              * Format: int64
-             * @description Remaining quota of the keys with a quota limit, in quota units.
+             * @description Remaining quota of the wallet, or without a wallet that of the keys with a quota limit, in quota units.
              */
             remain_quota: number;
             /**
@@ -9131,6 +9206,8 @@ export interface components {
              * @description Spent quota of all these keys, in quota units.
              */
             used_quota: number;
+            /** @description True if the keys of the user draw from a wallet. */
+            has_wallet: boolean;
         };
         /**
          * UserListReply
@@ -10642,6 +10719,169 @@ export interface components {
          *     `run_failed` ends the stream at any time. The AsyncAPI document describes the objects.
          */
         ConformanceRunStream: string;
+        /**
+         * Wallet
+         * @description The balance from which all keys of a user draw.
+         */
+        Wallet: {
+            /**
+             * Format: int64
+             * @description Id of the user.
+             * @example 2
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description Remaining quota, in quota units. It includes quota that gateways have leased to reserve calls in memory.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Quota that is reserved for tasks and long calls in progress, in quota units. `balance` does not include it.
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description Quota that the wallet spent on calls and debts, less refunds, in quota units.
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description Cost of finished calls and tasks that the balance did not cover, in quota units. The next grant settles it first.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Time when the wallet was opened. Unix time in seconds.
+             */
+            created_time: number;
+        };
+        /**
+         * WalletReply
+         * @description The wallet of a user.
+         */
+        WalletReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Wallet"];
+        };
+        /**
+         * WalletGrant
+         * @description Quota that was granted to the wallet of a user or withdrawn from it.
+         */
+        WalletGrant: {
+            /**
+             * Format: int64
+             * @description Id of the grant.
+             * @example 12
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Id of the user.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description Granted quota, in quota units. A negative amount was withdrawn.
+             */
+            amount: number;
+            /**
+             * @description `given`: by an admin. `taken_over`: the quota of the keys when the wallet was opened.
+             * @enum {string}
+             */
+            kind: "given" | "taken_over";
+            /** @description Reference of the request, such as the id of a payment. Null if the quota was taken over. */
+            reference: string | null;
+            /** @description The reason. Null if the quota was taken over. */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Part of the amount that settled a debt. The balance received the rest.
+             */
+            debt_settled: number;
+            /**
+             * Format: int64
+             * @description Balance of the wallet after the grant, in quota units.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Debt of the wallet after the grant, in quota units.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Time of the grant. Unix time in seconds.
+             */
+            created_at: number;
+        };
+        /**
+         * WalletGrantListReply
+         * @description A page of grants to a wallet.
+         */
+        WalletGrantListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The grants, newest first. */
+                items: components["schemas"]["WalletGrant"][];
+                /**
+                 * Format: int64
+                 * @description Id of the last grant on this page, to send as `after`. Null if the page is empty.
+                 */
+                last_id: number | null;
+                /** @description True if another page follows. */
+                has_more: boolean;
+            };
+        };
+        /**
+         * GrantToWalletRequest
+         * @description A change of the balance of a wallet.
+         */
+        GrantToWalletRequest: {
+            /**
+             * Format: int64
+             * @description Quota to grant, in quota units. A negative amount withdraws quota.
+             * @example 50000
+             */
+            amount: number;
+            /**
+             * @description Id of the payment or of another event that causes the grant. A user gets one grant for each reference. 1 to 200 characters.
+             * @example payment-2026-11-26-7
+             */
+            reference: string;
+            /**
+             * @description The reason, recorded in the ledger. 1 to 500 characters.
+             * @example Top-up
+             */
+            reason: string;
+        };
+        /**
+         * WalletGrantReply
+         * @description A grant to a wallet.
+         */
+        WalletGrantReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["WalletGrant"];
+        };
         /**
          * DocsFile
          * @description A page of the documentation, or a file that the page needs. Pages load no resources of other hosts.
@@ -16541,6 +16781,142 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemberReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getWallet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The wallet. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    openWallet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The wallet. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listWalletGrants: {
+        parameters: {
+            query?: {
+                /** @description Id of the last grant of the previous page (`last_id`). */
+                after?: number;
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of grants. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletGrantListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    grantToWallet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /** @description The amount, the reference and the reason. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantToWalletRequest"];
+            };
+        };
+        responses: {
+            /** @description The grant of this request, or of an earlier request with the same reference. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletGrantReply"];
                 };
             };
             400: components["responses"]["ManagementBadRequest"];

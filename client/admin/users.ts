@@ -3,6 +3,7 @@ import type { Caller, CallOptions } from '../call.ts';
 import { listPages, type PagePromise } from '../page-promise.ts';
 import { UserMembers } from './user-members.ts';
 import { UserStatements } from './user-statements.ts';
+import { UserWallets } from './user-wallets.ts';
 
 type Schemas = components['schemas'];
 export type User = Schemas['User'];
@@ -15,12 +16,14 @@ export type UserChange = Schemas['UpdateUserRequest'];
 export class Users {
   readonly statements: UserStatements;
   readonly members: UserMembers;
+  readonly wallets: UserWallets;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
     this.#caller = caller;
     this.statements = new UserStatements(caller);
     this.members = new UserMembers(caller);
+    this.wallets = new UserWallets(caller);
   }
 
   /** Lists the users, newest first. `GET /api/admin/users` */

@@ -46,7 +46,7 @@ describe('users', () => {
     const { items } = await dataOf<Page>('UserListReply', 'users', 'list', '--name', 'ada');
     expect(items).toMatchObject([{ id, name: 'Ada' }]);
     expect(await printed('users', 'update', String(id), '--disable')).toMatch(
-      new RegExp(`^id +name .*\\n${id} +Ada +default +user +yes +0 +0 +0 `),
+      new RegExp(`^id +name .*\\n${id} +Ada +default +user +yes +0 +no +0 +0 `),
     );
     expect(await printed('users', 'create', 'Bob', '--role', 'admin')).toMatch(/^\d+\n$/);
     await dataOf('GroupListReply', 'groups', 'list');
@@ -61,6 +61,26 @@ describe('users', () => {
       stderr: expect.stringContaining('(403)'),
     });
   });
+});
+
+test('wallets are opened, granted and listed', async () => {
+  const { id } = await dataOf<{ id: number }>('UserReply', 'users', 'create', 'Wanda');
+  const user = String(id);
+  expect(await admin('wallets', 'show', user)).toMatchObject({ code: 1 });
+  expect(await dataOf('WalletReply', 'wallets', 'open', user)).toMatchObject({ user_id: id, balance: 0 });
+  const paid = ['wallets', 'grant', user, '--amount', '500', '--reason', 'March', '--reference', 'p1'];
+  const grant = await dataOf('WalletGrantReply', ...paid);
+  expect(grant).toMatchObject({ amount: 500, balance: 500, reference: 'p1' });
+  expect(await dataOf('WalletGrantReply', ...paid)).toEqual(grant);
+  expect(await printed('wallets', 'grant', user, '--amount=-100', '--reason', 'twice')).toMatch(
+    /^grant +\d+\nuser +\d+\namount +-100\nreference +\S{36}\ndebt_settled +0\nbalance +400\ndebt +0\n$/,
+  );
+  expect(await printed('wallets', 'show', user)).toMatch(
+    /^user +\d+\nbalance +400\nreserved +0\nused +0\ndebt +0\nopened +\S+ \S+\n$/,
+  );
+  const page = await admin('wallets', 'grants', user, '--page-size', '2');
+  expect(page.stdout.toString()).toMatch(/^id +time .*\n.* -100 .*\n.* 500 +p1 +March +0 +500 +0 *\n$/);
+  expect(page.stderr).toMatch(/^next page: --after \d+\n$/);
 });
 
 describe('keys', () => {

@@ -42,6 +42,10 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'updateToken',
   'revokeToken',
   'grantQuota',
+  'openWallet',
+  'getWallet',
+  'grantToWallet',
+  'listWalletGrants',
   'listChanges',
 ]);
 

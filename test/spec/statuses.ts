@@ -147,6 +147,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listUserStatements: [...operated, 404],
   // The conformance kit may be missing.
   testConformance: [...operated, 404, ...body],
+  getWallet: [...operated, 404],
+  openWallet: [...operated, 404],
+  grantToWallet: [...operated, 404, ...body],
+  listWalletGrants: [...operated, 404],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 304, 404, 500],

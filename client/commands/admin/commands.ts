@@ -14,11 +14,13 @@ import { releaseCommand } from './release.ts';
 import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
+import { walletCommands } from './wallets.ts';
 
 /** Descriptions of the groups of commands. */
 export const groups = {
   users: 'manage users',
   groups: 'show groups',
+  wallets: 'manage the wallets of users',
   keys: 'manage keys and their quota',
   channels: 'manage channels',
   tasks: 'manage tasks',
@@ -30,6 +32,7 @@ export const groups = {
 /** All admin commands by name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...userCommands,
+  ...walletCommands,
   ...keyCommands,
   ...channelCommands,
   ...taskCommands,

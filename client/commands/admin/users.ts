@@ -12,6 +12,7 @@ const columns: Columns<User> = {
   role: ({ role }) => role,
   disabled: ({ disabled }) => disabled,
   keys: ({ keys }) => keys,
+  wallet: ({ has_wallet }) => has_wallet,
   left: ({ remain_quota }) => remain_quota,
   used: ({ used_quota }) => used_quota,
   created: ({ created_time }) => time(created_time),

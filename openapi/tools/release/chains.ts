@@ -129,6 +129,10 @@ export const chains: readonly Chain[] = [
       'createUserMember',
       'updateUserMember',
       'deleteUserMember',
+      'openWallet',
+      'getWallet',
+      'grantToWallet',
+      'listWalletGrants',
     ],
   },
   {

@@ -7,7 +7,9 @@ export function viewUser({
   createdAt,
   remainQuota,
   usedQuota,
+  hasWallet,
   ...user
 }: UserRecord): ResponseBody<'updateUser', 200>['data'] {
-  return { ...user, created_time: unixTime(createdAt), remain_quota: remainQuota, used_quota: usedQuota };
+  const quota = { remain_quota: remainQuota, used_quota: usedQuota, has_wallet: hasWallet };
+  return { ...user, created_time: unixTime(createdAt), ...quota };
 }

@@ -5,6 +5,7 @@ import { earliest, hasCreationRight } from '../../store/queries/lineage.ts';
 import { findMember } from '../../store/queries/members.ts';
 import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../store/queries/tokens.ts';
 import { findUser } from '../../store/queries/users.ts';
+import { walletRecord } from '../../store/queries/wallets.ts';
 import { usableModels } from '../models/usable-models.ts';
 import { success } from '../success.ts';
 import { viewToken } from '../tokens/token-view.ts';
@@ -30,6 +31,7 @@ export const getMe: Handler<'getMe'> = async (request, reply) => {
       models,
       limits: limitsFor(request, token),
       user: await viewUserOf(request, token),
+      wallet: await viewWalletFor(request, token),
       group: { name: token.group, ratio: group?.ratio ?? null },
       member: await viewMemberOf(request, token),
     }),
@@ -55,6 +57,13 @@ function limitsFor({ gateway, caller }: Request, token: TokenRecord): Me['limits
     sockets: lowest('sockets'),
     expired_time: earliest(token.expiredTime, token.lineage.expiredTime),
   };
+}
+
+/** Null without a wallet, and for a key with limits, which does not see it. */
+async function viewWalletFor({ gateway }: Request, token: TokenRecord): Promise<Me['wallet']> {
+  if (!token.hasWallet || hasLimits(token)) return null;
+  const { balance, reserved, used, debt } = await walletRecord(gateway.store.read, token.userId);
+  return { balance, reserved, used, debt };
 }
 
 async function viewUserOf({ gateway }: Request, token: TokenRecord): Promise<Me['user']> {

@@ -150,6 +150,16 @@ export class Fixtures {
     return String(data.id);
   }
 
+  /** The id of that user, who has a wallet. */
+  walletUser(): Promise<string> {
+    return this.#once('wallet', async () => {
+      const id = await this.user();
+      const grant = { amount: 1, reference: crypto.randomUUID(), reason: 'conformance' };
+      await this.create('grantToWallet', grant, { id });
+      return id;
+    });
+  }
+
   /** Creates a key of that user. Returns its id. */
   async userToken(): Promise<string> {
     return String((await this.#createUserToken()).id);

@@ -108,6 +108,27 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
     path: { id: await fixtures.userToken() },
     body: { amount: 1, reason: 'conformance' },
   })),
+  openWallet: change('200 the wallet of a user of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.user() },
+  })),
+  grantToWallet: change('200 quota for a user of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.user() },
+    body: { amount: 1, reference: crypto.randomUUID(), reason: 'conformance' },
+  })),
+  getWallet: ({ fixtures }): Scenario[] => [
+    {
+      name: '200 the wallet of a user of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await fixtures.walletUser() } }),
+    },
+  ],
+  listWalletGrants: ({ fixtures }): Scenario[] => [
+    {
+      name: '200 the grants to a user of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await fixtures.walletUser() } }),
+    },
+  ],
   explainCharge: ({ fixtures }): Scenario[] => [
     {
       name: '200 a task of the run',

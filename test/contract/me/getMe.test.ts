@@ -64,6 +64,18 @@ describeOperation('getMe', {
       });
     });
 
+    test('shows the wallet to a key without limits only', async () => {
+      const { user, owner } = await keysOfUser();
+      expect(dataOf(await call(as(owner))).wallet).toBeNull();
+      const grant = { amount: 90, reference: 'p', reason: 'r' };
+      await callAdmin(target, 'grantToWallet', { path: { id: String(user.id) }, body: grant });
+      const limited = await newToken(target, user.id, { remain_quota: 20 });
+      const me = dataOf(await call(as(owner)));
+      expect(me.wallet).toEqual({ balance: 90, reserved: 0, used: 0, debt: 0 });
+      expect(me.user.remain_quota).toBe(90);
+      expect(dataOf(await call(as(limited))).wallet).toBeNull();
+    });
+
     test('omits create_keys if the key or a creator may not create keys', async () => {
       const { owner } = await keysOfUser({ create_keys: false });
       expect(dataOf(await call(as(owner))).scopes).toEqual(['user']);

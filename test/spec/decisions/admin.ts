@@ -34,4 +34,8 @@ export const admin: Limits = {
   'UpdateTokenRequest.status': { enum: [1, 2] },
   'GrantQuotaRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },
   'GrantQuotaRequest.reason': { maxLength: 500, minLength: 1 },
+  'GrantToWalletRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },
+  'GrantToWalletRequest.reference': { maxLength: 200, minLength: 1 },
+  'GrantToWalletRequest.reason': { maxLength: 500, minLength: 1 },
+  'listWalletGrants?after': { maximum: 9007199254740991, minimum: 1 },
 };

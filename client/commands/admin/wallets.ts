@@ -1,0 +1,92 @@
+import type { Wallet, WalletGrant } from '../../admin/user-wallets.ts';
+import { type AdminCommand, command } from './command.ts';
+import { parseInteger } from './options.ts';
+import { type Columns, type Output, time } from './output.ts';
+
+const grantColumns: Columns<WalletGrant> = {
+  id: ({ id }) => id,
+  time: ({ created_at }) => time(created_at),
+  amount: ({ amount }) => amount,
+  reference: ({ reference }) => reference ?? 'taken over',
+  reason: ({ reason }) => reason,
+  settled: ({ debt_settled }) => debt_settled,
+  balance: ({ balance }) => balance,
+  debt: ({ debt }) => debt,
+};
+
+function printWallet(output: Output, wallet: Wallet): void {
+  const { user_id: user, balance, reserved, used, debt, created_time } = wallet;
+  output.fields({ user, balance, reserved, used, debt, opened: time(created_time) }, wallet);
+}
+
+export const walletCommands: Readonly<Record<string, AdminCommand>> = {
+  'wallets show': command({
+    argument: 'USER',
+    description: 'show the wallet of a user, from which all its keys draw',
+    options: {},
+    examples: ['wallets show 2', 'wallets show 2 --json'],
+    async run({ client, text, output, signal }) {
+      printWallet(output, await client.admin.users.wallets.retrieve(parseInteger(text, 'USER'), { signal }));
+    },
+  }),
+  'wallets open': command({
+    argument: 'USER',
+    description: 'open the wallet of a user, which takes over the quota of its keys; cannot be undone',
+    options: {},
+    examples: ['wallets open 2'],
+    async run({ client, text, output, signal }) {
+      printWallet(output, await client.admin.users.wallets.open(parseInteger(text, 'USER'), { signal }));
+    },
+  }),
+  'wallets grant': command({
+    argument: 'USER',
+    description: 'grant quota to the wallet of a user, or withdraw quota; opens the wallet',
+    options: {
+      amount: {
+        argument: 'QUOTA',
+        description: 'in quota units; a negative amount withdraws, as in --amount=-100',
+        parse: parseInteger,
+        required: true,
+      },
+      reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
+      reference: {
+        argument: 'TEXT',
+        description: 'id of the payment, which is granted once; default: a random id',
+      },
+    },
+    examples: [
+      'wallets grant 2 --amount 50000 --reason March --reference payment-7',
+      'wallets grant 2 --amount=-100 --reason "granted twice"',
+    ],
+    async run({ client, text, options, output, signal }) {
+      const { amount, reason, reference = crypto.randomUUID() } = options;
+      const user = parseInteger(text, 'USER');
+      const body = { amount, reason, reference };
+      const grant = await client.admin.users.wallets.grant(user, body, { signal });
+      const { id, debt_settled, balance, debt } = grant;
+      output.fields({ grant: id, user, amount, reference, debt_settled, balance, debt }, grant);
+    },
+  }),
+  'wallets grants': command({
+    argument: 'USER',
+    description: 'list the grants to the wallet of a user, newest first',
+    options: {
+      after: {
+        argument: 'ID',
+        description: 'only grants older than this one, for the next page',
+        parse: parseInteger,
+      },
+      'page-size': { argument: 'NUMBER', description: 'grants on a page, 1 to 1000', parse: parseInteger },
+    },
+    examples: ['wallets grants 2', 'wallets grants 2 --after 12 --json'],
+    async run({ client, text, options, output, signal }) {
+      const query = { after: options.after, page_size: options['page-size'] };
+      const page = await client.admin.users.wallets.listGrants(parseInteger(text, 'USER'), query, {
+        signal,
+      });
+      output.table(page.items, grantColumns, page);
+      if (page.items.length === 0) output.note('No entries.');
+      if (page.has_more) output.note(`next page: --after ${page.last_id}`);
+    },
+  }),
+};

@@ -1,0 +1,25 @@
+import type { ResponseBody } from '../../http/handler.ts';
+import { unixTime } from '../../providers/video-task.ts';
+import type { WalletGrant, WalletRecord } from '../../store/queries/wallets.ts';
+
+/** Renders a wallet for admins. */
+export function viewWallet({
+  userId,
+  balance,
+  reserved,
+  used,
+  debt,
+  openedAt,
+}: WalletRecord): ResponseBody<'getWallet', 200>['data'] {
+  return { user_id: userId, balance, reserved, used, debt, created_time: unixTime(openedAt) };
+}
+
+/** Renders a grant to a wallet. */
+export function viewWalletGrant({
+  userId,
+  debtSettled,
+  createdAt,
+  ...grant
+}: WalletGrant): ResponseBody<'grantToWallet', 200>['data'] {
+  return { ...grant, user_id: userId, debt_settled: debtSettled, created_at: unixTime(createdAt) };
+}
