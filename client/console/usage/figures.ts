@@ -7,6 +7,8 @@ export type Dimension = OwnDimension | AdminDimension;
 
 /** Figures of the signed-in key, or of all users. */
 export interface Report {
+  /** Start of the hour from which calls are missing, in Unix seconds. Null: none is missing. */
+  complete_until: number | null;
   items: readonly FigureItem[];
   sum: Figures['sum'];
 }

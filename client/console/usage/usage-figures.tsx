@@ -65,7 +65,8 @@ export function UsageFigures({ range, group, showsAll }: UsageFiguresProps) {
   if (state.status === 'done') latest.value = state.result;
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
   if (latest.value === undefined) return <div class="skeleton usage-skeleton" />;
-  if (latest.value.groups.sum.requests === 0)
+  const { sum, complete_until: completeUntil } = latest.value.groups;
+  if (sum.requests === 0 && completeUntil === null)
     return (
       <EmptyState icon={ChartColumn} title="No calls in this range.">
         <a href="#/">Make a call</a> or select a longer range.
@@ -84,6 +85,11 @@ function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group
   return (
     <>
       <Sums figures={groups.sum} />
+      {groups.complete_until !== null && (
+        <p class="field-hint">
+          Calls since {chart.formatTime(groups.complete_until, 'hour', true)} are still being added.
+        </p>
+      )}
       {metric && (
         <section class="card">
           <Tabs
