@@ -8296,12 +8296,12 @@ export interface components {
         };
         /**
          * StatementBalance
-         * @description Balance and debt of all keys of the user.
+         * @description Balance and debt of the user.
          */
         StatementBalance: {
             /**
              * Format: int64
-             * @description Balance of the keys, except deleted ones. Reserved quota counts as balance, because it is not charged yet.
+             * @description Balance of the wallet of the user. Without a wallet, balance of all keys, except deleted ones. Reserved quota counts as balance, because it is not charged yet.
              */
             balance: number;
             /**
@@ -8312,7 +8312,7 @@ export interface components {
         };
         /**
          * StatementGrant
-         * @description Quota granted to a key on one day, by reason.
+         * @description Quota granted to the wallet of the user or to a key on one day, by reason.
          */
         StatementGrant: {
             /**
@@ -8322,10 +8322,10 @@ export interface components {
             day: number | null;
             /**
              * Format: int64
-             * @description Id of the key. Null in the line with the sum of further lines.
+             * @description Id of the key. Null for the wallet of the user, and in the line with the sum of further lines.
              */
             token_id: number | null;
-            /** @description Name of the key. Null in the line with the sum of further lines. */
+            /** @description Name of the key. Null for the wallet of the user, and in the line with the sum of further lines. */
             token_name: string | null;
             /** @description Reason of the grant. Null without one. */
             reason: string | null;

@@ -195,7 +195,7 @@ interface GrantsTable {
 }
 
 /** The balance of a user, which pays for the work of all keys of the user. A user without a row has none: each key has its own. */
-interface WalletsTable {
+export interface WalletsTable {
   user_id: number;
   /** Never below zero. Without the quota that gateways lease. */
   balance: number;
@@ -428,9 +428,12 @@ interface LogFiguresTable {
   quota: number;
   /** Cost at the providers, as far as it is known. */
   cost: number;
-  /** Part of the quota that was taken from balances: without calls of keys that had no limit. */
+  /** Part of the quota that was taken from balances of keys or wallets, and the part that wallets paid. */
   spent: number;
+  wallet_spent: number;
+  /** Cost that no quota covered, and the part that wallets owe. */
   debt: number;
+  wallet_debt: number;
   prompt_tokens: number;
   completion_tokens: number;
   /** Sum and maximum of the durations. */

@@ -106,7 +106,9 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
         cost: 0,
         // The entries are of keys without a limit.
         spent: 0,
+        wallet_spent: 0,
         debt: 0,
+        wallet_debt: 0,
         units: { [row.unit]: row.units },
         prompt_tokens: row.prompt_tokens,
         completion_tokens: row.completion_tokens,

@@ -5,6 +5,7 @@ import { nextMonth } from '../../server/store/months.ts';
 import { readLogEnd } from '../../server/store/queries/figures.ts';
 import type { Statement } from '../../server/store/queries/statements.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { walletOf } from '../../server/store/queries/wallets.ts';
 import type { Store } from '../../server/store/store.ts';
 import { booksOfEachTest } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
@@ -204,6 +205,41 @@ describe.each(engines)('statements on %s', (engine) => {
       [1, 9],
       [1, 9],
     ]);
+  });
+
+  test('continue with the balance of a wallet, which takes over that of the keys', async () => {
+    const token = await makeToken(store, { remainQuota: 100, now });
+    const { userId } = token;
+    const unlimited = await store.run('createToken', { ...newKey(userId, 0), unlimitedQuota: true });
+    await spend(token, { reserved: 40, charged: 40 });
+    await spend(unlimited, { reserved: 7, charged: 7 });
+    now += dayMs;
+    await store.run('openWallet', { userId, change: change() });
+    expect(await calculate(userId, '2026-01')).toMatchObject({
+      grants: { quota: 100 },
+      charges: { quota: 47, spent: 40 },
+      forfeited: 0,
+      closing: { balance: 60, debt: 0 },
+    });
+    now = Date.UTC(2026, 1, 5);
+    const payment = { amount: 500, reason: 'February', reference: 'payment 1' };
+    await store.run('grantToWallet', { userId, ...payment, change: change() });
+    const call = await spend(token, { reserved: 20, charged: 20 });
+    await spend(unlimited, { reserved: 9, charged: 9 });
+    await refund(call);
+    const january = await close(userId, '2026-01');
+    const february = await calculate(userId, '2026-02', false);
+    expectBalanced(january);
+    expectBalanced(february);
+    expect(february).toMatchObject({
+      opening: { balance: 60, debt: 0 },
+      grants: { quota: 500, items: [{ token_id: null, token_name: null, reason: 'February', quota: 500 }] },
+      charges: { quota: 29, spent: 29 },
+      refunds: { quota: 20, credited: 20 },
+      forfeited: 0,
+      closing: { balance: 551, debt: 0 },
+    });
+    expect((await walletOf(store.read, userId))?.balance).toBe(551);
   });
 
   test('contain entries of a closed month as corrections of the next one', async () => {

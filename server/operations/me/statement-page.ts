@@ -96,7 +96,7 @@ function grantTable({ grants }: Statement): string {
   if (grants.items.length === 0) return '';
   const rows = grants.items.map(({ day, token_name, token_id, reason, quota }) => [
     day === null ? further : dateOf(day),
-    keyOf(token_name, token_id),
+    walletOr(keyOf(token_name, token_id), day),
     reason ?? '',
     number(quota),
   ]);
@@ -133,6 +133,9 @@ function refundTable({ refunds }: Statement): string {
 const further = 'Further lines';
 
 const keyOf = (name: string | null, id: number | null) => (id === null ? '' : `${name ?? ''} (${id})`);
+
+/** A grant without a key is one to the wallet. */
+const walletOr = (key: string, day: number | null) => (key === '' && day !== null ? 'Wallet' : key);
 
 /** Renders a table. Columns from `firstNumber` on contain numbers. */
 function table(

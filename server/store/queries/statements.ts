@@ -1,18 +1,18 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { dayOf, onDays } from '../log-days.ts';
 import { entryColumns, figureColumns } from '../log-figures.ts';
 import { type Month, monthOf, nextMonth, startOfMonth } from '../months.ts';
-import type { Db } from '../schema.ts';
+import type { Db, WalletsTable } from '../schema.ts';
 
 /** Quota of all keys of a user at one moment. Reserved quota counts as balance, because it is not charged yet. */
 export interface Standing {
-  /** Balance of the keys with a limit, except deleted ones. */
+  /** Balance of the wallet; without one, of the keys with a limit, except deleted ones. */
   balance: number;
   /** Cost of finished work that no quota covered. */
   debt: number;
 }
 
-/** The key of a line. Null: the line is the sum of all further lines. */
+/** The key of a line. Null: a grant to the wallet of the user, or the sum of all further lines. */
 interface KeyOfLine {
   token_id: number | null;
   token_name: string | null;
@@ -91,6 +91,7 @@ export async function statementMonths(
       select min(at) from (
         select min(hour) * 1000 as at from log_figures where user_id = ${userId}
         union all select min(first_at) * 1000 from log_counts where user_id = ${userId}
+        union all select min(created_at) from wallet_grants where user_id = ${userId}
         union all select min(g.created_at) from tokens t join grants g on g.token_id = t.id where t.user_id = ${userId}
       ) as activity
     ) as first, (select max(month) from statements where user_id = ${userId}) as closed
@@ -184,6 +185,39 @@ const figuresOf = (db: Db, { userId, since, until }: Range) => sql`(
 
 /** Calculates balance and debt of a user at a time from all that happened before it. */
 async function standingAt(db: Db, userId: number, until: number): Promise<Standing> {
+  const wallet = await openedWallet(db, userId);
+  const isOpen = wallet !== undefined && wallet.opened_at < until * 1_000;
+  return isOpen ? standingOfWallet(db, wallet, until) : standingOfKeys(db, userId, until);
+}
+
+type OpenedWallet = Pick<Selectable<WalletsTable>, 'user_id' | 'opened_at' | 'debt_taken_over'>;
+
+function openedWallet(db: Db, userId: number): Promise<OpenedWallet | undefined> {
+  return db
+    .selectFrom('wallets')
+    .select(['user_id', 'opened_at', 'debt_taken_over'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+}
+
+async function standingOfWallet(
+  db: Db,
+  { user_id: userId, debt_taken_over: debtTakenOver }: OpenedWallet,
+  until: number,
+): Promise<Standing> {
+  const { rows } = await sql<Standing>`
+    select coalesce(sum(balance), 0) as balance, coalesce(sum(debt), 0) as debt from (
+      select -sum(wallet_spent) as balance, sum(wallet_debt) as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+      union all
+      select sum(amount - debt_settled), -sum(debt_settled) from wallet_grants
+      where user_id = ${userId} and created_at < ${until * 1_000}
+      union all
+      select sum(amount), 0 from refunds where user_id = ${userId} and wallet = 1 and created_at < ${until * 1_000}
+    ) as s`.execute(db);
+  return { balance: rows[0]?.balance ?? 0, debt: debtTakenOver + (rows[0]?.debt ?? 0) };
+}
+
+async function standingOfKeys(db: Db, userId: number, until: number): Promise<Standing> {
   const { rows } = await sql<Standing>`
     select coalesce(sum(case when t.deleted_at is null or t.deleted_at >= ${until * 1_000} then s.balance else 0 end), 0)
       as balance, coalesce(sum(s.debt), 0) as debt
@@ -211,18 +245,30 @@ interface Lines<Line extends KeyOfLine> {
   sum: Unnamed<Line>;
 }
 
+/** Grants to keys until the user has a wallet, and then to the wallet. Later grants to keys only raise their limits. */
 async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementGrant>> {
-  const matching = sql`
+  const wallet = await openedWallet(db, userId);
+  const from = since * 1_000;
+  const below = until * 1_000;
+  const belowOfKeys = Math.min(below, wallet?.opened_at ?? below);
+  // A debt that the quota taken over from the keys settled is a line without quota.
+  const all = sql`(
+    select g.created_at, g.token_id, g.reason, g.amount, g.debt_settled
     from tokens t join grants g on g.token_id = t.id
-    where t.user_id = ${userId} and g.kind = 'given'
-      and g.created_at >= ${since * 1_000} and g.created_at < ${until * 1_000}`;
+    where t.user_id = ${userId} and g.kind = 'given' and g.created_at >= ${from} and g.created_at < ${belowOfKeys}
+    union all
+    select created_at, null, reason, case when kind = 'given' then amount else 0 end, debt_settled from wallet_grants
+    where user_id = ${userId} and (kind = 'given' or debt_settled > 0) and created_at >= ${from} and created_at < ${below}
+  )`;
   const day = sql`g.created_at / 86400000 * 86400`;
   const { rows: items } = await sql<Unnamed<StatementGrant>>`
-    select ${day} as day, g.token_id, g.reason, sum(g.amount) as quota, sum(g.debt_settled) as debt_settled ${matching}
-    group by ${day}, g.token_id, g.reason order by 1, 2, 3 limit ${maxLines + 1}`.execute(db);
+    select ${day} as day, g.token_id, g.reason, sum(g.amount) as quota, sum(g.debt_settled) as debt_settled
+    from ${all} as g group by ${day}, g.token_id, g.reason order by 1, 2, 3 limit ${maxLines + 1}`.execute(
+    db,
+  );
   const { rows: sums } = await sql<Unnamed<StatementGrant>>`
     select null as day, null as token_id, null as reason, coalesce(sum(g.amount), 0) as quota,
-      coalesce(sum(g.debt_settled), 0) as debt_settled ${matching}`.execute(db);
+      coalesce(sum(g.debt_settled), 0) as debt_settled from ${all} as g`.execute(db);
   return linesOf(items, sums);
 }
 
@@ -246,7 +292,7 @@ async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> 
 async function refundsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementRefund>> {
   const matching = sql`
     from refunds where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
-  const credited = sql`sum(case when unlimited = 0 then amount else 0 end)`;
+  const credited = sql`sum(case when unlimited = 0 or wallet = 1 then amount else 0 end)`;
   const { rows: items } = await sql<Unnamed<StatementRefund>>`
     select token_id, model_name as model, sum(amount) as quota, ${credited} as credited ${matching}
     group by token_id, model_name order by 1, 2 limit ${maxLines + 1}`.execute(db);
