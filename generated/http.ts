@@ -11711,6 +11711,8 @@ export interface components {
     headers: {
         /** @description Id of this request. Quote it when you report a problem. The request log contains the same id. */
         RequestId: string;
+        /** @description Id of the model that served the request, if it is a fallback of the requested model that the operator configured. Otherwise the header is absent. */
+        ServedModel: string;
         /** @description Time to wait before a retry, in whole seconds. */
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
@@ -11744,6 +11746,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11789,6 +11792,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11830,6 +11834,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12021,6 +12026,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12150,6 +12156,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12340,6 +12347,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12505,6 +12513,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12632,6 +12641,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14033,6 +14043,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14075,6 +14086,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-model": components["headers"]["ServedModel"];
                     "request-id": components["headers"]["MessagesRequestId"];
                     [name: string]: unknown;
                 };

@@ -81,6 +81,10 @@ export interface components {
                     minimum?: number;
                 }[];
             };
+            /** @description Models that serve a request, in order, while no channel can serve the requested model. */
+            fallbacks?: {
+                [key: string]: string[];
+            };
             /** @description Accounts at providers. */
             channels?: {
                 /** @description Name of the channel. It belongs to one account permanently, because tasks, voices and files refer to it. */

@@ -4,6 +4,7 @@ import { authenticate, limitRate, requireAdmin, requireMemberRole } from '../htt
 import { BodyBudget, reserveBody } from '../http/body-budget.ts';
 import { openApiBundle } from '../http/contract-documents.ts';
 import { cors } from '../http/cors.ts';
+import { fallbackRunner } from '../http/fallback.ts';
 import type { Gateway } from '../http/gateway.ts';
 import { readBody } from '../http/read-body.ts';
 import { refuseInMaintenance } from '../http/readiness.ts';
@@ -11,7 +12,7 @@ import { renderFailure } from '../http/render-failure.ts';
 import { dispatch } from '../http/reply.ts';
 import { startRequest } from '../http/request-context.ts';
 import { route } from '../http/routes.ts';
-import { validateRequest } from '../http/validate-request.ts';
+import { bodyTest, validateRequest } from '../http/validate-request.ts';
 import { handlers } from '../operations/registry.ts';
 import { renderMissingPage } from '../operations/service/send-site-file.ts';
 import { bodyMbPerKey } from '../settings/settings.ts';
@@ -45,7 +46,7 @@ export function createApp(
   app.use(readBody(contract, { maxMb, parser: gateway.bodyParser }));
   app.use(validateRequest(contract, modelFailure));
   if (responseChecks.length > 0) app.use(responseChecks);
-  app.use(dispatch(gateway, handlers));
+  app.use(dispatch(gateway, handlers, fallbackRunner(gateway, bodyTest(contract))));
   app.use(renderMissingPage(gateway));
   app.use(renderFailure(gateway.logger));
   return app;

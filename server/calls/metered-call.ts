@@ -64,7 +64,7 @@ interface ModelRequest extends Pick<UpstreamRequest, 'path' | 'headers' | 'maxSi
 
 /** Sends a request to the channels in order, with failover. */
 export function requestModel(
-  { gateway, caller }: OperationRequest<OperationId>,
+  { gateway, caller, hasFallback }: OperationRequest<OperationId>,
   channels: readonly Channel[],
   { model, atMostOnce, body, ...upstream }: ModelRequest,
 ): Promise<ChannelResponse> {
@@ -78,7 +78,7 @@ export function requestModel(
       user,
     }),
     gateway.logger,
-    { user, model, atMostOnce },
+    { user, model, atMostOnce, hasFallback },
   );
 }
 

@@ -65,7 +65,7 @@ export async function startTask(
   operation: OperationId,
   { body: upstreamBody, fields = [], publicIds = {}, source, callbackUrl, callbackField, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
-  const { gateway, caller, requestId, headers } = request;
+  const { gateway, caller, requestId, headers, requested, hasFallback } = request;
   const callback = callbackUrl !== undefined && {
     callbackUrl: checkCallbackUrl(
       callbackUrl,
@@ -92,6 +92,8 @@ export async function startTask(
       },
       sentUrls: new SentUrls(upstreamBody).hashes(),
       ...(typeof plan.facts.service_tier === 'string' && { serviceTier: plan.facts.service_tier }),
+      ...(requested !== undefined && { clientRequest: requested.body, requestedModel: requested.model }),
+      hasFallback,
       requestId,
       caller,
       operation,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Failure } from '../lib/failure.ts';
+import { Failure, NoChannelFailure } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -41,6 +41,8 @@ export interface CandidateSearch {
   scope: RequestScope;
   /** Default: `call`. */
   kind?: WorkKind;
+  /** Another model serves the request if no healthy channel does, so no attempt is forced. */
+  hasFallback?: boolean | undefined;
   /** The limits that refused the request so far. */
   refusals: LimitRefusal[];
 }
@@ -57,6 +59,7 @@ export async function* candidates(search: CandidateSearch): AsyncGenerator<Admit
     { list: channels, start: ({ health }: Channel) => health.admit(scope) },
     { list: skipped, start: ({ health }: Channel) => health.forceAttempt(scope) },
   ];
+  if (search.hasFallback) phases.pop();
   for (const { list, start } of phases)
     for (const channel of list) {
       if (remaining === 0) return;
@@ -95,9 +98,9 @@ export function noCandidate({
   const retryAfter = Math.max(1, Math.ceil(Math.min(...waits.map(({ ms }) => ms), 300_000) / 1_000));
   if (waits.length > 0 && waits.every(({ throttled }) => throttled)) {
     const message = 'The provider takes no more requests now.';
-    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
+    return new NoChannelFailure(429, 'rate_limit_exceeded', message, { retryAfter });
   }
-  return new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', {
+  return new NoChannelFailure(503, 'get_channel_failed', 'No channel can serve the model now.', {
     retryAfter: waits.length > 0 ? retryAfter : 1,
   });
 }
@@ -123,6 +126,8 @@ export interface ChannelResponse {
 export interface FailoverOptions extends RequestScope {
   /** The request must not run twice: failover happens only if the channel certainly did not begin it. */
   atMostOnce?: boolean | undefined;
+  /** See `CandidateSearch`. */
+  hasFallback?: boolean | undefined;
 }
 
 /**
@@ -135,10 +140,10 @@ export async function requestWithFailover(
   channels: readonly Channel[],
   build: (channel: Channel) => UpstreamRequest,
   logger: Logger,
-  { atMostOnce = false, ...scope }: FailoverOptions = {},
+  { atMostOnce = false, hasFallback, ...scope }: FailoverOptions = {},
 ): Promise<ChannelResponse> {
   let last: ChannelResponse | { error: unknown } | undefined;
-  const search: CandidateSearch = { channels, scope, refusals: [] };
+  const search: CandidateSearch = { channels, scope, hasFallback, refusals: [] };
   for await (const { channel, attempt, permit } of candidates(search)) {
     if (last !== undefined && 'response' in last) await last.response.body.dump();
     try {

@@ -1,7 +1,7 @@
 import type { Bucket } from '../keys/bucket.ts';
 import type { Acquired, ConcurrencyCounters } from '../keys/concurrency-counters.ts';
 import type { RequestBuckets } from '../keys/request-buckets.ts';
-import { Failure } from '../lib/failure.ts';
+import { type Failure, NoChannelFailure } from '../lib/failure.ts';
 import type { ChannelLimits } from '../settings/settings.ts';
 import type { ChannelSpending } from './spending.ts';
 
@@ -155,7 +155,7 @@ export function limitFailure(refusals: Iterable<LimitRefusal>): Failure {
   const retryMs = Math.min(maxRetryMs, ...[...refusals].map((refusal) => refusal.retryMs));
   const retryAfter = Math.max(1, Math.ceil(retryMs / 1_000));
   const message = `The channels of this model are at their limits. Repeat after ${retryAfter} seconds.`;
-  return new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
+  return new NoChannelFailure(429, 'rate_limit_exceeded', message, { retryAfter });
 }
 
 const maxRetryMs = 300_000;

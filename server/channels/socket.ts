@@ -22,6 +22,8 @@ export interface SocketRequest {
   /** The model's public id. */
   model: string;
   user?: number;
+  /** See `CandidateSearch`. */
+  hasFallback?: boolean | undefined;
   signal: AbortSignal;
   timers?: Timers;
 }
@@ -50,7 +52,7 @@ export async function openSocketWithFailover(
 ): Promise<OpenedSocket> {
   const scope: RequestScope = { user: request.user, model: request.model };
   let last: unknown;
-  const search: CandidateSearch = { channels, scope, refusals: [] };
+  const search: CandidateSearch = { channels, scope, hasFallback: request.hasFallback, refusals: [] };
   for await (const { channel, attempt, permit } of candidates(search)) {
     const call = channel.calls.begin('GET');
     try {

@@ -44,6 +44,10 @@ export interface OperationRequest<Op extends OperationId> {
   readonly address: string;
   /** The base URL at which the client reaches the gateway, see `Gateway.baseUrlOf`. Undefined if unknown. */
   readonly baseUrl: string | undefined;
+  /** Another model serves the request if no channel of this one can. */
+  readonly hasFallback?: boolean;
+  /** The model and body that the client sent, if the model has fallbacks. */
+  readonly requested?: { readonly model: string; readonly body: object };
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }

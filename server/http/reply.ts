@@ -187,8 +187,16 @@ export function operationRequestOf<Op extends OperationId>(
   } as unknown as OperationRequest<Op>;
 }
 
-/** Calls the handler of the operation. */
-export function dispatch(gateway: Gateway, handlers: Handlers) {
+/** Runs the handler if the requested model has fallbacks. Returns undefined otherwise. */
+export type FallbackRunner = (
+  request: Request,
+  response: Response,
+  next: NextFunction,
+  handler: Handler<OperationId>,
+) => Promise<void> | undefined;
+
+/** Calls the handler of the operation. `runFallbacks`: undefined without fallbacks. */
+export function dispatch(gateway: Gateway, handlers: Handlers, runFallbacks?: FallbackRunner) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { context } = request;
     const { operation, began } = context;
@@ -198,6 +206,8 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
     }
     // The registry pairs each id with its own handler; the union of all handlers cannot be called without this.
     const handler = handlers[operation.id] as Handler<OperationId>;
+    const withFallbacks = runFallbacks?.(request, response, next, handler);
+    if (withFallbacks !== undefined) return;
     const operationRequest = operationRequestOf<OperationId>(gateway, request);
     try {
       const reply = new HttpReply(response, () => recordFirstByte(began, operation));

@@ -63,6 +63,13 @@ export function validateRequest(bundle: object, explainer: ViolationExplainer = 
   };
 }
 
+/** Returns whether a body meets the schema of an operation. */
+export function bodyTest(bundle: object): (operation: OperationId, body: unknown) => boolean {
+  const checks = checksByBundle.get(bundle) ?? new RequestChecks(bundle);
+  checksByBundle.set(bundle, checks);
+  return (operation, body) => checks.of(operation).isBodyValid({ body }) === true;
+}
+
 interface RequestCheck {
   /** Converts parameters to numbers and booleans in place. */
   readonly areParametersValid: ValidateFunction;

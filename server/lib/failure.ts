@@ -36,6 +36,9 @@ export class Failure<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** No channel can serve the model now, and no provider was asked. A fallback of the model may serve the request. */
+export class NoChannelFailure extends Failure {}
+
 /** A rejection with the message and, if it has one, the code of the provider, both filtered by `ProviderWords`. */
 export class ProviderFailure extends Failure {
   constructor(status: Failure['status'], code: string, message: string, options?: Options) {
@@ -86,7 +89,9 @@ export function channelUnavailable(message: string): Failure {
 
 /** Builds a 503 for a model that this key may use, but no channel serves. */
 export function notServed(model: string): Failure {
-  return new Failure(503, 'model_not_found', `No channel serves ${model} to this key.`, { retryAfter: 60 });
+  return new NoChannelFailure(503, 'model_not_found', `No channel serves ${model} to this key.`, {
+    retryAfter: 60,
+  });
 }
 
 /** The reason why a task or an asset failed, with a code of the gateway. */

@@ -32,6 +32,7 @@ const live = [
   'channels',
   'groups',
   'prices',
+  'fallbacks',
   'callbacks',
   'accessLog',
   'limits',
@@ -90,6 +91,7 @@ export function withLiveSettings(before: Settings, after: Settings): Settings {
 function otherSettings({ callbacks, limits, tls, ...settings }: Settings): Named {
   return {
     access_log: settings.accessLog,
+    fallbacks: settings.fallbacks,
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,
     'limits.body_mb': limits.bodyMb,

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
+import { fallbackProblems } from './fallbacks.ts';
 import { type FigureName, type ModelPrice, type PriceRule, ruleProblems } from './price-rules.ts';
 import { missingFigures, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
 import { isSandboxChannel } from './sandbox-names.ts';
@@ -128,7 +129,7 @@ function contradictions(file: ConfigurationFile): Problem[] {
     }
     return problems;
   });
-  return [...proxies, ...channels, ...priceProblems(file)];
+  return [...proxies, ...channels, ...priceProblems(file), ...fallbackProblems(file.fallbacks ?? {})];
 }
 
 /** Finds mistakes in price rules, and prices of figures that a usage of the model does not have. */

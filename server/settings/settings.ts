@@ -92,6 +92,8 @@ export interface Settings {
   /** Prices by model id or pattern, as configured; see `effectivePrices`. */
   prices: Readonly<Record<string, ModelPrice>>;
   channels: readonly ChannelSettings[];
+  /** Models that serve a request in place of a model, in order. Undefined: none. */
+  fallbacks?: Readonly<Record<string, readonly string[]>> | undefined;
   callbacks: { allowPrivate: boolean; secret: string | undefined };
   limits: {
     bodyMb: number;
@@ -177,6 +179,7 @@ export function readSettings(environment: Environment): Settings {
       Object.entries(groups).map(([name, { models, ratio = 1 }]) => [name, { models, ratio }]),
     ),
     prices: file.prices ?? {},
+    fallbacks: file.fallbacks,
     channels: (file.channels ?? []).map((channel) => ({
       name: channel.name,
       protocol: channel.protocol,

@@ -82,9 +82,22 @@ export class Submitter {
     recordReservation(creation.model.id, reservedQuotaOf(made.task));
     fault('submit:reserved');
     if (made.task.queuedAt !== null)
-      return { task: await this.queue.startNow(made.task, creation.channels.length), replayed: false };
+      return { task: await this.#startNow(made.task, creation), replayed: false };
     const result = this.#submitToChannels(made.task, creation, driver);
     return { task: await this.#track(made.task, result), replayed: false };
+  }
+
+  /**
+   * Starts a new task of the queue, or lets it wait.
+   *
+   * @throws Failure also when it would have to wait and another model can serve the request. The task is dropped then
+   */
+  async #startNow(made: TaskRecord, { channels, hasFallback }: TaskCreation): Promise<TaskRecord> {
+    const task = await this.queue.startNow(made, channels.length);
+    if (task.queuedAt === null || !hasFallback) return task;
+    const failure = limitFailure([{ limit: 'concurrentTasks', retryMs: 1_000 }]);
+    if (await this.#changes.drop(task, failure)) throw failure;
+    return this.#currentState(task);
   }
 
   /** Counts a submission as running until it has a result. */
@@ -239,7 +252,7 @@ export class Submitter {
    */
   async #submitToChannels(
     made: TaskRecord,
-    { request, channels, caller, model }: TaskCreation,
+    { request, channels, caller, model, hasFallback }: TaskCreation,
     driver: TaskDriver,
   ): Promise<TaskRecord> {
     const { timing, timers, store } = this.#env;
@@ -247,7 +260,7 @@ export class Submitter {
     let task = made;
     const scope = { user: caller.userId, model: model.id };
     let refused: DriverError | undefined;
-    const search: CandidateSearch = { channels, scope, kind: 'task', refusals: [] };
+    const search: CandidateSearch = { channels, scope, kind: 'task', hasFallback, refusals: [] };
     for await (const candidate of candidates(search)) {
       const { channel } = candidate;
       try {

@@ -60,6 +60,10 @@ export interface TaskCreation {
    * the task that it continues was deleted.
    */
   clientRequest?: object;
+  /** The model that the client requested, if it has fallbacks. It identifies a repeated request. */
+  requestedModel?: string;
+  /** Another model serves the request if this one would have to wait. */
+  hasFallback?: boolean | undefined;
 }
 
 /** The fields that identify a repeated request. */
@@ -175,7 +179,9 @@ export function storedIdempotencyKey<Key extends string | null>(caller: Caller, 
 
 async function fingerprintOf(creation: TaskCreation, facts: string): Promise<string> {
   const { operation, model, request, clientRequest, callbackUrl = '' } = creation;
-  if (clientRequest !== undefined) return fingerprintOfClientRequest({ operation, model, clientRequest });
+  const { requestedModel: id = model.id } = creation;
+  if (clientRequest !== undefined)
+    return fingerprintOfClientRequest({ operation, model: { ...model, id }, clientRequest });
   return hashOf([operation, model.id, facts, callbackUrl], request);
 }
 

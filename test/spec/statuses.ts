@@ -171,6 +171,8 @@ const siteHeaders = {
   304: ['cache-control', 'etag'],
 };
 
+const servedModel = { 200: ['x-unigate-model'] };
+
 /** Required headers by status, and optional headers by operation. */
 export const headers = {
   always: ['x-request-id'],
@@ -178,6 +180,16 @@ export const headers = {
   messages: ['request-id'],
   byStatus: { 429: ['retry-after'], 503: ['retry-after'] } as Readonly<Record<number, readonly string[]>>,
   optional: {
+    synthesizeSpeech: servedModel,
+    createSpeech: servedModel,
+    generateMultimodalSpeech: servedModel,
+    createMessage: servedModel,
+    createNativeVideo: servedModel,
+    createVideo: servedModel,
+    createOfficialVideo: servedModel,
+    createGenericVideo: servedModel,
+    createModel3d: servedModel,
+    createEmbedding: servedModel,
     downloadVideoContent: {
       200: ['accept-ranges'],
       206: ['accept-ranges', 'content-range'],

@@ -66,7 +66,13 @@ export function speakOverSocket(
   const sendUpstream = (channels: readonly Channel[], signal: AbortSignal) =>
     openSocketWithFailover(
       channels,
-      { path: '/api-ws/v1/inference', model: job.model.id, user: request.caller.userId, signal },
+      {
+        path: '/api-ws/v1/inference',
+        model: job.model.id,
+        user: request.caller.userId,
+        hasFallback: request.hasFallback,
+        signal,
+      },
       request.gateway.logger,
     );
   return runSpeech(request, reply, job, sendUpstream, respond);
