@@ -10,6 +10,7 @@ import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
 import { migrateCommand } from './migrate.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { releaseCommand } from './release.ts';
 import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
@@ -44,6 +45,7 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   figures: figuresCommand,
   changes: changesCommand,
   audit: auditCommand,
+  reconcile: reconcileCommand,
   backup: backupCommand,
   migrate: migrateCommand,
   reload: reloadCommand,
