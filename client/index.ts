@@ -41,6 +41,14 @@ export type {
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from './admin/channels.ts';
 export type { Group, GroupPage, GroupQuery, Groups } from './admin/groups.ts';
+export type {
+  NewWalletGrant,
+  UserWallets,
+  Wallet,
+  WalletGrant,
+  WalletGrantPage,
+  WalletGrantQuery,
+} from './admin/user-wallets.ts';
 export type { NewUser, User, UserChange, UserPage, UserQuery, Users } from './admin/users.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { BinaryResponse } from './binary-response.ts';

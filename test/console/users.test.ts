@@ -23,6 +23,15 @@ describe.skipIf(!hasChromium)('users', { timeout: 60_000 }, () => {
     await change.getByRole('button', { name: 'Save' }).click();
     await row.getByText('admin').waitFor();
 
+    await row.getByRole('button', { name: 'Grant' }).click();
+    const grant = page.getByRole('dialog', { name: 'Grant quota to Ada' });
+    await grant.getByText('The first grant opens a wallet').waitFor();
+    await expectAccessible(page);
+    await grant.getByLabel('Reason').fill('March');
+    await grant.getByRole('button', { name: 'Grant' }).click();
+    await grant.waitFor({ state: 'detached' });
+    await row.getByText('100,000').waitFor();
+
     await row.getByRole('button', { name: 'Disable' }).click();
     await row.getByText('disabled').waitFor();
     await expectAccessible(page);

@@ -1,9 +1,12 @@
 import type { MeReply } from '../../index.ts';
 import { Quota } from '../parts/numbers.tsx';
 
-/** The quota of the key. */
-export function Balance({ me: { key } }: { me: MeReply }) {
-  const { name, unlimited_quota: isUnlimited, remain_quota: remaining, used_quota: used, debt = 0 } = key;
+/** The quota of the wallet, if the key sees one, else of the key. */
+export function Balance({ me: { key, wallet, user } }: { me: MeReply }) {
+  const ofKey = { name: key.name, isUnlimited: key.unlimited_quota, remaining: key.remain_quota };
+  const ofWallet = wallet && { name: user.name, isUnlimited: false, remaining: wallet.balance };
+  const { name, isUnlimited, remaining } = ofWallet ?? ofKey;
+  const { used, debt = 0 } = wallet ?? { used: key.used_quota, debt: key.debt };
   return (
     <section class="card balance" aria-label="Balance">
       <div>

@@ -7,6 +7,7 @@ import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
+import { GrantToWallet } from './grant-to-wallet.tsx';
 import { UserDialog } from './user-dialog.tsx';
 import './users.css';
 
@@ -20,6 +21,7 @@ export default function UsersPage() {
   const version = useSignal(0);
   /** `new` opens the form for a new user. */
   const edited = useSignal<User | 'new' | undefined>(undefined);
+  const granted = useSignal<User | undefined>(undefined);
   const loaded = useLoaded(
     (signal) =>
       client.admin.users.list({ page_size: pageSize, ...(name.value && { name: name.value }) }, { signal }),
@@ -70,6 +72,9 @@ export default function UsersPage() {
                   <th scope="col" class="wide-only number">
                     Used quota
                   </th>
+                  <th scope="col" class="wide-only number">
+                    Balance
+                  </th>
                   <th scope="col" class="wide-only">
                     Created
                   </th>
@@ -88,6 +93,7 @@ export default function UsersPage() {
                     <td>{user.role}</td>
                     <td class="wide-only number">{formatCount(user.keys)}</td>
                     <td class="wide-only number">{formatCount(user.used_quota)}</td>
+                    <td class="wide-only number">{user.has_wallet ? formatCount(user.remain_quota) : '–'}</td>
                     <td class="wide-only">
                       <Time at={user.created_time * 1_000} />
                     </td>
@@ -95,6 +101,9 @@ export default function UsersPage() {
                       <div class="row users-actions">
                         <Button small onClick={() => (edited.value = user)}>
                           Change
+                        </Button>
+                        <Button small onClick={() => (granted.value = user)}>
+                          Grant
                         </Button>
                         <Button small onClick={() => setDisabled(user, !user.disabled)}>
                           {user.disabled ? 'Enable' : 'Disable'}
@@ -114,6 +123,16 @@ export default function UsersPage() {
           </p>
         )}
       </div>
+      {granted.value !== undefined && (
+        <GrantToWallet
+          user={granted.value}
+          onClose={() => (granted.value = undefined)}
+          onGranted={() => {
+            granted.value = undefined;
+            version.value += 1;
+          }}
+        />
+      )}
       {edited.value !== undefined && (
         <UserDialog
           user={edited.value === 'new' ? undefined : edited.value}
