@@ -13,6 +13,7 @@ import { listModels } from './models.ts';
 import { makeMusic, writeLyrics } from './music.ts';
 import type { CommandHelp } from './program.ts';
 import { speak } from './speak.ts';
+import { showStatement } from './statement.ts';
 import { cancelTask, listTasks, showTask } from './tasks.ts';
 import type { Terminal } from './terminal.ts';
 import { makeVideo } from './video.ts';
@@ -286,6 +287,15 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     },
     examples: ['logs tail', 'logs tail voxa-v3-flash --json'],
     run: tailLogs,
+  }),
+  statement: defineCommand({
+    argument: 'MONTH',
+    argumentDescription: 'year and month, such as 2026-11; default: list the months',
+    isOptional: true,
+    description: 'show or save the monthly statement of the user of the key',
+    options: { output: '.html file for printing, or .csv file; - is CSV on standard output', json },
+    examples: ['statement', 'statement 2026-11', 'statement 2026-11 -o november.html'],
+    run: showStatement,
   }),
   listen: defineCommand({
     description: 'forward the callbacks of your tasks to a local address until it is interrupted',

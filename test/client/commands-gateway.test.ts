@@ -73,3 +73,14 @@ test('an unknown task', async () => {
   expect([code, stderr]).toEqual([1, 'unigate: There is no task task_00000000000000000000000000000000.\n']);
   expect(await runCommand(['tasks', 'show', '..'], { env })).toMatchObject({ code: 1 });
 });
+
+test('statement lists the months, prints one, and saves it', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  expect(await printed('statement')).toMatch(new RegExp(`^${month} +open\\n$`));
+  expect(await printed('statement', month)).toMatch(/^ +balance +debt\nopening +0 +0\n[^]*closing +0 +0\n$/);
+  expect(JSON.parse(await printed('statement', month, '--json'))).toMatchObject({ month, final: false });
+  expect(await printed('statement', month, '-o', '-')).toMatch(/^line,day,/);
+  expect(await runCommand(['statement', '2026-13'], { env })).toMatchObject({ code: 1 });
+  expect(await printed('admin', 'statements', 'list', '1')).toContain(month);
+  expect(await printed('admin', 'statements', 'export', '1', '--month', month)).toMatch(/^line,day,/);
+});

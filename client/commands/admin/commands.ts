@@ -13,6 +13,7 @@ import { migrateCommand } from './migrate.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { releaseCommand } from './release.ts';
 import { reloadCommand } from './reload.ts';
+import { statementCommands } from './statements.ts';
 import { taskCommands } from './tasks.ts';
 import { userCommands } from './users.ts';
 import { walletCommands } from './wallets.ts';
@@ -28,6 +29,7 @@ export const groups = {
   deliveries: 'manage callback deliveries',
   endpoints: 'manage callback endpoints of the operator',
   logs: 'search and export the log',
+  statements: 'show monthly statements of users',
 } as const;
 
 /** All admin commands by name. */
@@ -40,6 +42,7 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   ...deliveryCommands,
   ...endpointCommands,
   ...logCommands,
+  ...statementCommands,
   explain: explainCommand,
   refund: refundCommand,
   figures: figuresCommand,
