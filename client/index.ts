@@ -38,6 +38,14 @@ export type {
   NewUserToken,
   TokenChange,
 } from './admin/admin-tokens.ts';
+export type {
+  Budget,
+  BudgetPage,
+  BudgetQuery,
+  BudgetRequest,
+  Budgets,
+  BudgetUpdate,
+} from './admin/budgets.ts';
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from './admin/channels.ts';
 export type { Group, GroupPage, GroupQuery, Groups } from './admin/groups.ts';

@@ -1,4 +1,5 @@
 import type { components, operations } from '../generated/http.ts';
+import type { BudgetPage } from './admin/budgets.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { Endpoints } from './endpoints.ts';
 import { MyLog } from './my-log.ts';
@@ -33,6 +34,11 @@ export class Me {
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */
   async retrieve(options: CallOptions = {}): Promise<MeReply> {
     return (await this.#caller.call('getMe', options)).data;
+  }
+
+  /** Lists the budgets that the key sees, oldest first. `GET /api/me/budgets` */
+  async budgets(options: CallOptions = {}): Promise<BudgetPage> {
+    return (await this.#caller.call('listMyBudgets', options)).data;
   }
 
   /** Returns requests, errors, latency and quota by hour, model and so on. `GET /api/me/usage` */

@@ -71,6 +71,7 @@ export const validateMusicTaskCallback: EventValidator<events.MusicTaskCallback>
 export const validateImageJobCallback: EventValidator<events.ImageJobCallback>;
 export const validateQuotaLowEvent: EventValidator<events.QuotaLowEvent>;
 export const validateQuotaExhaustedEvent: EventValidator<events.QuotaExhaustedEvent>;
+export const validateBudgetReachedEvent: EventValidator<events.BudgetReachedEvent>;
 export const validateTaskStuckEvent: EventValidator<events.TaskStuckEvent>;
 export const validateChannelUnhealthyEvent: EventValidator<events.ChannelUnhealthyEvent>;
 export const validateEndpointPing: EventValidator<events.EndpointPing>;

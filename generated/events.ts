@@ -2505,6 +2505,46 @@ export interface components {
             };
         };
         /**
+         * BudgetPeriod
+         * @description Period after which the spending of a budget begins at 0 again.
+         * @example monthly
+         * @enum {string}
+         */
+        BudgetPeriod: "daily" | "weekly" | "monthly";
+        /**
+         * BudgetReachedEvent
+         * @description The spending of a budget has reached a threshold.
+         */
+        BudgetReachedEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "budget.reached";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the budget. */
+                budget_id: number;
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. Null for a budget of all keys of the user. */
+                key_id: number | null;
+                /** @description The budget, in quota units. */
+                amount: number;
+                /** @description Spending in the period, in quota units. */
+                spent: number;
+                /** @description Percentage of the amount that was reached. */
+                threshold: number;
+                period: components["schemas"]["BudgetPeriod"];
+                /** @description End of the period, in ISO 8601. */
+                period_end: string;
+                /** @description True if calls beyond the budget are refused. */
+                hard: boolean;
+            };
+        };
+        /**
          * TaskStuckEvent
          * @description A provider has not reported the state of a task for 15 minutes.
          */
@@ -2600,7 +2640,7 @@ export interface components {
         OfficialTaskCallbackServerEvent: components["schemas"]["OfficialTaskCallback"];
         MusicTaskCallbackServerEvent: components["schemas"]["MusicTaskCallback"];
         ImageJobCallbackServerEvent: components["schemas"]["ImageJobCallback"];
-        EventCallbackServerEvent: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
+        EventCallbackServerEvent: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
     };
     responses: never;
     parameters: never;
@@ -2741,6 +2781,8 @@ export type EventId = components['schemas']['EventId'];
 export type EventTime = components['schemas']['EventTime'];
 export type QuotaLowEvent = components['schemas']['QuotaLowEvent'];
 export type QuotaExhaustedEvent = components['schemas']['QuotaExhaustedEvent'];
+export type BudgetPeriod = components['schemas']['BudgetPeriod'];
+export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
 export type TaskStuckEvent = components['schemas']['TaskStuckEvent'];
 export type ChannelUnhealthyEvent = components['schemas']['ChannelUnhealthyEvent'];
 export type EndpointPing = components['schemas']['EndpointPing'];

@@ -1379,6 +1379,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the budgets of the caller.
+         * @description Returns the budgets of the user and its keys, oldest first. A key with limits sees the budgets of itself and of the keys
+         *     created with it, directly or indirectly.
+         */
+        get: operations["listMyBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/prices": {
         parameters: {
             query?: never;
@@ -2178,6 +2199,56 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/admin/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List budgets.
+         * @description Returns budgets, newest first, each with its spending in the current period.
+         */
+        get: operations["listBudgets"];
+        put?: never;
+        /**
+         * Create a budget of a user or a key.
+         * @description Calls that begin after the creation count, within one second on every gateway. A call counts in the period in which it
+         *     ends. A call that could exceed a hard budget gets 403 `insufficient_user_quota` with the end of the period, and is not
+         *     charged. A user or key has at most one budget of each period. Refunds do not change the spending.
+         */
+        post: operations["createBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a budget.
+         * @description Later calls are not limited by the budget.
+         */
+        delete: operations["deleteBudget"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a budget.
+         * @description Omitted fields do not change. The spending of the current period remains.
+         */
+        patch: operations["updateBudget"];
         trace?: never;
     };
     "/api/admin/deliveries": {
@@ -7497,7 +7568,7 @@ export interface components {
              * @description State of the task or kind of the event that the callback reports.
              * @enum {string}
              */
-            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
+            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "budget.reached" | "task.stuck" | "channel.unhealthy" | "ping";
             /**
              * @description State of the delivery to `url`. `open` means that it is not completed.
              * @enum {string}
@@ -8104,6 +8175,86 @@ export interface components {
             };
         };
         /**
+         * BudgetPeriod
+         * @description Period after which the spending of a budget begins at 0 again.
+         * @example monthly
+         * @enum {string}
+         */
+        BudgetPeriod: "daily" | "weekly" | "monthly";
+        /**
+         * Budget
+         * @description A budget with its spending in the current period. Times are Unix times in seconds.
+         */
+        Budget: {
+            /**
+             * Format: int64
+             * @description Id of the budget.
+             * @example 5
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Id of the user.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description Id of the key. Null for all keys of the user.
+             */
+            token_id: number | null;
+            /**
+             * Format: int64
+             * @description Quota that may be spent in a period, in quota units.
+             */
+            amount: number;
+            period: components["schemas"]["BudgetPeriod"];
+            /**
+             * @description IANA time zone in which the periods begin at midnight.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @description True if calls that could exceed the budget are refused. */
+            hard: boolean;
+            /** @description Percentages of the amount at which `budget.reached` is sent. */
+            thresholds: number[];
+            /** @description Start of the current period. */
+            period_start: number;
+            /** @description End of the current period. */
+            period_end: number;
+            /**
+             * Format: int64
+             * @description Charges of work that ended in the current period, in quota units.
+             */
+            spent: number;
+            /**
+             * Format: int64
+             * @description Quota that work in progress reserves.
+             */
+            reserved: number;
+            /** @description Time of the creation. Earlier spending does not count. */
+            created_at: number;
+        };
+        /**
+         * BudgetListReply
+         * @description A list of budgets.
+         */
+        BudgetListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The budgets. */
+            data: {
+                /** @description The budgets. */
+                items: components["schemas"]["Budget"][];
+                /** @description Number of budgets. */
+                total: number;
+            };
+        };
+        /**
          * MyPrice
          * @description Price of a model for the group of the caller's key.
          */
@@ -8524,12 +8675,13 @@ export interface components {
          *
          *     - `quota.low`: the balance of a key, or of the wallet of its user, is at or below `quota_threshold`.
          *     - `quota.exhausted`: the balance of a key or wallet is 0.
+         *     - `budget.reached`: the spending of a budget has reached one of its thresholds.
          *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
          *     - `channel.unhealthy`: a gateway has paused a channel after repeated failures.
          * @example channel.unhealthy
          * @enum {string}
          */
-        OperatorEvent: "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy";
+        OperatorEvent: "quota.low" | "quota.exhausted" | "budget.reached" | "task.stuck" | "channel.unhealthy";
         /**
          * Endpoint
          * @description A callback endpoint, without its secret. Times are Unix times in seconds.
@@ -8596,11 +8748,12 @@ export interface components {
          *
          *     - `quota.low`: the balance of a key, or of the wallet of its user, is at or below `quota_threshold`.
          *     - `quota.exhausted`: the balance of a key or wallet is 0.
+         *     - `budget.reached`: the spending of a budget has reached one of its thresholds.
          *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
          * @example quota.low
          * @enum {string}
          */
-        EndpointEvent: "quota.low" | "quota.exhausted" | "task.stuck";
+        EndpointEvent: "quota.low" | "quota.exhausted" | "budget.reached" | "task.stuck";
         /**
          * EndpointThreshold
          * Format: int64
@@ -8710,6 +8863,39 @@ export interface components {
             };
         };
         /**
+         * BudgetReachedEvent
+         * @description The spending of a budget has reached a threshold.
+         */
+        BudgetReachedEvent: {
+            id: components["schemas"]["EventId"];
+            /**
+             * @description Kind of the event.
+             * @constant
+             */
+            type: "budget.reached";
+            timestamp: components["schemas"]["EventTime"];
+            /** @description Details of the event. */
+            data: {
+                /** @description Id of the budget. */
+                budget_id: number;
+                /** @description Id of the user. */
+                user_id: number;
+                /** @description Id of the key. Null for a budget of all keys of the user. */
+                key_id: number | null;
+                /** @description The budget, in quota units. */
+                amount: number;
+                /** @description Spending in the period, in quota units. */
+                spent: number;
+                /** @description Percentage of the amount that was reached. */
+                threshold: number;
+                period: components["schemas"]["BudgetPeriod"];
+                /** @description End of the period, in ISO 8601. */
+                period_end: string;
+                /** @description True if calls beyond the budget are refused. */
+                hard: boolean;
+            };
+        };
+        /**
          * TaskStuckEvent
          * @description A provider has not reported the state of a task for 15 minutes.
          */
@@ -8777,7 +8963,7 @@ export interface components {
          * EventCallback
          * @description An event. `type` distinguishes the kinds.
          */
-        EventCallback: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
+        EventCallback: components["schemas"]["QuotaLowEvent"] | components["schemas"]["QuotaExhaustedEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["TaskStuckEvent"] | components["schemas"]["ChannelUnhealthyEvent"] | components["schemas"]["EndpointPing"];
         /**
          * EndpointReply
          * @description The current state of the endpoint.
@@ -8838,7 +9024,7 @@ export interface components {
              * @description Kind of the event.
              * @enum {string}
              */
-            event: "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
+            event: "quota.low" | "quota.exhausted" | "budget.reached" | "task.stuck" | "channel.unhealthy" | "ping";
             /**
              * @description State of the delivery. `open` means that it is not completed.
              * @enum {string}
@@ -10100,6 +10286,101 @@ export interface components {
          */
         SettleTaskRequest: components["schemas"]["SettleFailed"] | components["schemas"]["SettleCompleted"];
         /**
+         * CreateBudgetRequest
+         * @description A budget for all keys of a user, or for a key and all keys created with it.
+         */
+        CreateBudgetRequest: {
+            /**
+             * Format: int64
+             * @description Id of the user. Required without `token_id`. Otherwise the user of the key.
+             * @example 4
+             */
+            user_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the key.
+             * @example 7
+             */
+            token_id?: number;
+            /**
+             * Format: int64
+             * @description Quota that may be spent in a period, in quota units.
+             * @example 100000
+             */
+            amount: number;
+            period: components["schemas"]["BudgetPeriod"];
+            /**
+             * @description IANA time zone in which the periods begin at midnight.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            time_zone?: string;
+            /**
+             * @description True refuses calls that could exceed the budget.
+             * @default false
+             */
+            hard?: boolean;
+            /**
+             * @description Percentages of the amount at which `budget.reached` is sent. The default is 50, 80 and 100.
+             * @example [
+             *       50,
+             *       80,
+             *       100
+             *     ]
+             */
+            thresholds?: number[];
+        };
+        /**
+         * BudgetReply
+         * @description The current state of the budget.
+         */
+        BudgetReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Budget"];
+        };
+        /**
+         * BudgetDeletedReply
+         * @description The budget is deleted.
+         */
+        BudgetDeletedReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+        };
+        /**
+         * UpdateBudgetRequest
+         * @description Fields of a budget to change.
+         */
+        UpdateBudgetRequest: {
+            /**
+             * Format: int64
+             * @description Quota that may be spent in a period, in quota units.
+             * @example 100000
+             */
+            amount?: number;
+            /** @description True refuses calls that could exceed the budget. */
+            hard?: boolean;
+            /**
+             * @description Percentages of the amount at which `budget.reached` is sent.
+             * @example [
+             *       50,
+             *       80,
+             *       100
+             *     ]
+             */
+            thresholds?: number[];
+        };
+        /**
          * Delivery
          * @description A callback about one change of a task, or of an event to an endpoint. Times are Unix times in seconds; unknown and obsolete times are null.
          */
@@ -10128,7 +10409,7 @@ export interface components {
              * @description State of the task or kind of the event that the callback reports.
              * @enum {string}
              */
-            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "task.stuck" | "channel.unhealthy" | "ping";
+            event: "queued" | "in_progress" | "completed" | "failed" | "quota.low" | "quota.exhausted" | "budget.reached" | "task.stuck" | "channel.unhealthy" | "ping";
             /**
              * @description Host of the URL, with its port if the URL has one.
              * @example app.example
@@ -11688,6 +11969,8 @@ export interface components {
         ChannelName: string;
         /** @description Public id of a task of any user. */
         AdminTaskId: string;
+        /** @description Id of the budget. */
+        BudgetId: number;
         /** @description Returns only items of the task with this public id. */
         OfTask: string;
         /** @description Id of the delivery. */
@@ -14462,6 +14745,31 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listMyBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budgets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     listMyPrices: {
         parameters: {
             query?: never;
@@ -15954,6 +16262,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminTaskReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /** @description Returns only items of the user with this id. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Returns only items created with the key with this id. */
+                token_id?: components["parameters"]["OfToken"];
+                /** @description Page number, starting at 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of budgets. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The budget. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBudgetRequest"];
+            };
+        };
+        responses: {
+            /** @description The budget is created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the budget. */
+                id: components["parameters"]["BudgetId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the budget. */
+                id: components["parameters"]["BudgetId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateBudgetRequest"];
+            };
+        };
+        responses: {
+            /** @description The current state of the budget. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetReply"];
                 };
             };
             400: components["responses"]["ManagementBadRequest"];

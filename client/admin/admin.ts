@@ -8,6 +8,7 @@ import { AdminEndpoints } from './admin-endpoints.ts';
 import { AdminLogs } from './admin-logs.ts';
 import { AdminTasks } from './admin-tasks.ts';
 import { AdminTokens } from './admin-tokens.ts';
+import { Budgets } from './budgets.ts';
 import { Changes } from './changes.ts';
 import { Channels } from './channels.ts';
 import { Groups } from './groups.ts';
@@ -32,6 +33,7 @@ export class Admin {
   readonly tasks: AdminTasks;
   readonly deliveries: AdminDeliveries;
   readonly endpoints: AdminEndpoints;
+  readonly budgets: Budgets;
   readonly logs: AdminLogs;
   readonly charges: AdminCharges;
   readonly changes: Changes;
@@ -46,6 +48,7 @@ export class Admin {
     this.tasks = new AdminTasks(caller);
     this.deliveries = new AdminDeliveries(caller);
     this.endpoints = new AdminEndpoints(caller);
+    this.budgets = new Budgets(caller);
     this.logs = new AdminLogs(caller);
     this.charges = new AdminCharges(caller);
     this.changes = new Changes(caller);

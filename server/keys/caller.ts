@@ -14,7 +14,7 @@ export interface Caller {
   /** Whether the key sees only itself, its descendants and their resources. Default: it sees everything of its user. */
   hasLimits?: boolean;
   tokenName: string;
-  /** Whether its quota is unlimited, and its user has no wallet. Undefined: not known. */
+  /** Whether its quota is unlimited, and neither a wallet nor a budget limits it. Undefined: not known. */
   unlimited?: boolean;
   /** Role of the member who has the key. Undefined: the user itself has it. */
   memberRole?: MemberRole | undefined;

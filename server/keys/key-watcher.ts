@@ -160,7 +160,7 @@ export class KeyWatcher {
 /** Returns all rights of a key, except its quota, as one string. */
 function fingerprintOf(token: TokenRecord | undefined, now: number): string {
   if (token === undefined || !isUsable(token, now)) return invalidKey;
-  const { group, unlimitedQuota, hasWallet, modelLimits, allowIps, memberRole } = token;
-  const rights = [hasAdminAccess(token), hasLimits(token), unlimitedQuota, hasWallet];
+  const { group, unlimitedQuota, hasWallet, hasBudget, modelLimits, allowIps, memberRole } = token;
+  const rights = [hasAdminAccess(token), hasLimits(token), unlimitedQuota, hasWallet, hasBudget];
   return JSON.stringify([...rights, group, modelLimits, allowIps, memberRole]);
 }

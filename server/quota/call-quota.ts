@@ -4,7 +4,7 @@ import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { Store } from '../store/store.ts';
 import { errorType } from '../telemetry/error-type.ts';
 import { currentContext } from '../telemetry/telemetry-context.ts';
-import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
+import { describeBudget, describeShortage, type RefusedKey } from './insufficient-quota.ts';
 import {
   type ExtendRequest,
   type LeaseDraw,
@@ -108,8 +108,9 @@ export class CallQuota implements Reservations, QuotaSource {
     await this.#parts.store.check();
   }
 
-  describeShortage(key: RefusedKey): Promise<string> {
-    return describeShortage(this.#parts.store.read, key);
+  describeShortage(key: RefusedKey, ofBudget = false): Promise<string> {
+    const { store, clock } = this.#parts;
+    return ofBudget ? describeBudget(store.read, key, clock()) : describeShortage(store.read, key);
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveResult> {

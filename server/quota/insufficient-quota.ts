@@ -1,5 +1,7 @@
+import { periodAround } from '../lib/budget-period.ts';
 import { Failure } from '../lib/failure.ts';
 import type { Unit } from '../models/usage.ts';
+import { hardBudgetsOf } from '../store/queries/budgets.ts';
 import { findLent, type LentQuota } from '../store/queries/leases.ts';
 import type { Db } from '../store/schema.ts';
 
@@ -34,4 +36,24 @@ export async function describeShortage(db: Db, { tokenId, hasLimits = false }: R
   return hasLimits
     ? 'the wallet of the user has too little left'
     : `the wallet of the user has ${walletLeft} left`;
+}
+
+/** Describes the hard budget of a key that is too low for a call: the one with the smallest rest. `now`: epoch milliseconds. */
+export async function describeBudget(
+  db: Db,
+  { tokenId, hasLimits = false }: RefusedKey,
+  now: number,
+): Promise<string> {
+  const budgets = (await hardBudgetsOf(db, tokenId)).map((budget) => {
+    const spent = now < budget.periodEnd ? budget.spent : 0;
+    return { ...budget, left: Math.max(0, budget.amount - spent - budget.reserved) };
+  });
+  const lowest = budgets.toSorted((one, other) => one.left - other.left)[0];
+  if (lowest === undefined) return 'a budget of the key is used up';
+  const { period, timeZone, tokenId: of, amount, left } = lowest;
+  const end = new Date(periodAround(period, timeZone, now).end).toISOString();
+  const name = `the ${period} budget of the ${of === null ? 'user' : 'key'}`;
+  return hasLimits && of !== tokenId
+    ? `${name} has too little left until ${end}`
+    : `${name} has ${left} of ${amount} left until ${end}`;
 }

@@ -4,7 +4,7 @@ import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
-import { describeShortage, type RefusedKey } from './insufficient-quota.ts';
+import { describeBudget, describeShortage, type RefusedKey } from './insufficient-quota.ts';
 
 export interface ReserveRequest {
   /** Id of the reservation. Each id is reserved and settled or refunded at most once. */
@@ -71,8 +71,8 @@ export interface SettleRequest {
 
 /** Reserves quota before work begins, and settles or refunds it afterwards. */
 export interface Reservations {
-  /** Describes the balance that was too low for a refused call. */
-  describeShortage(key: RefusedKey): Promise<string>;
+  /** Describes the balance, or the budget, that was too low for a refused call. */
+  describeShortage(key: RefusedKey, ofBudget?: boolean): Promise<string>;
   /** Reserves quota. Unlimited keys without a wallet always have enough. */
   reserve(request: ReserveRequest): Promise<ReserveResult>;
   /**
@@ -113,8 +113,9 @@ export class Ledger implements Reservations {
     this.#onShortfall = onShortfall;
   }
 
-  describeShortage(key: RefusedKey): Promise<string> {
-    return describeShortage(this.#store.read, key);
+  describeShortage(key: RefusedKey, ofBudget = false): Promise<string> {
+    const { read } = this.#store;
+    return ofBudget ? describeBudget(read, key, this.#clock()) : describeShortage(read, key);
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveResult> {

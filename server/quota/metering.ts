@@ -92,8 +92,8 @@ export class Metering {
       unit: model.unit,
       amount,
     });
-    if (outcome === 'insufficient_quota') {
-      const shortage = await parts.callQuota.describeShortage(caller);
+    if (outcome === 'insufficient_quota' || outcome === 'over_budget') {
+      const shortage = await parts.callQuota.describeShortage(caller, outcome === 'over_budget');
       throw insufficientQuota({ model, expectedUnits: call.expectedUnits, amount }, shortage);
     }
     if (outcome === 'key_revoked') throw keyRefused();
@@ -114,7 +114,7 @@ export class Metering {
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
       const outcome = await this.#parts.callQuota.extend({ requestId, tokenId, unlimited, from, to });
-      if (outcome === 'insufficient_quota') return false;
+      if (outcome === 'insufficient_quota' || outcome === 'over_budget') return false;
       if (outcome === 'not_open') throw new Error(`the amount of reservation ${requestId} is not ${from}`);
       recordReservation(this.#call.model.id, to - from);
       this.#reserved = to;

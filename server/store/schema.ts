@@ -1,4 +1,5 @@
 import type { Generated, Kysely } from 'kysely';
+import type { BudgetPeriod } from '../lib/budget-period.ts';
 
 /**
  * The tables of both engines. Times are epoch milliseconds unless a column has another unit. Due times are by the monotonic clock
@@ -30,6 +31,7 @@ export interface Database {
   queue_turns: QueueTurnsTable;
   clips: ClipsTable;
   deliveries: DeliveriesTable;
+  budgets: BudgetsTable;
   callback_endpoints: CallbackEndpointsTable;
   events: EventsTable;
   channel_outages: ChannelOutagesTable;
@@ -87,6 +89,8 @@ export interface TokensTable {
   unlimited_quota: 0 | 1;
   /** 1: its user has a wallet, which pays. `remain_quota` is only a limit then. */
   wallet: Generated<0 | 1>;
+  /** Id of the newest budget that covers it; 0: none does. No quota of it is leased then. */
+  budgeted: Generated<number>;
   /** Without the quota that gateways lease. Below zero only with a wallet: when work cost more than the limit. */
   remain_quota: number;
   /** Quota in leases that are not `unlimited`: the sum of their `remaining` and `unposted`. */
@@ -303,6 +307,8 @@ export interface LedgerTable {
   unlimited: 0 | 1;
   /** 1: the wallet of the user has the quota reserved, and pays. */
   wallet: Generated<0 | 1>;
+  /** Budgets of the key up to this id include it. 0: none does. */
+  budgeted: Generated<number>;
   /** `refunded`: the quota was returned, since the gateway was lost. A gateway that comes back can still settle the call. */
   state: 'open' | 'refunded';
   kind: ReservationKind;
@@ -678,6 +684,30 @@ export interface DeliveriesTable {
   last_error: string | null;
 }
 
+/** Limits of what a key, or all keys of a user, spend in a period. Spending before the creation of a budget does not count. */
+export interface BudgetsTable {
+  id: Generated<number>;
+  user_id: number;
+  /** The key, with all keys that were created with it; null: all keys of the user. */
+  token_id: number | null;
+  amount: number;
+  period: BudgetPeriod;
+  /** IANA name. */
+  time_zone: string;
+  /** 1: calls that could exceed it are refused. */
+  hard: 0 | 1;
+  /** JSON array of the percentages at which `budget.reached` is sent. */
+  thresholds: string;
+  /** Bounds of the period of `spent`. The first reservation or settlement after its end starts the next one. */
+  period_start: number;
+  period_end: number;
+  /** Charges of work that ended in the period. */
+  spent: number;
+  /** Open reservations, which count in the period in which they end. */
+  reserved: number;
+  created_at: number;
+}
+
 /** Addresses that receive events. */
 export interface CallbackEndpointsTable {
   id: Generated<number>;
@@ -698,7 +728,13 @@ export interface CallbackEndpointsTable {
   created_at: number;
 }
 
-export type EventKind = 'quota.low' | 'quota.exhausted' | 'task.stuck' | 'channel.unhealthy' | 'ping';
+export type EventKind =
+  | 'quota.low'
+  | 'quota.exhausted'
+  | 'budget.reached'
+  | 'task.stuck'
+  | 'channel.unhealthy'
+  | 'ping';
 
 /** Events. Each is unique by subject, kind, threshold and period, so that it is sent once. */
 interface EventsTable {

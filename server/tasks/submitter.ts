@@ -9,7 +9,7 @@ import {
 import { limitFailure } from '../channels/limits.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import { Failure } from '../lib/failure.ts';
-import { describeShortage, insufficientQuota } from '../quota/insufficient-quota.ts';
+import { describeBudget, describeShortage, insufficientQuota } from '../quota/insufficient-quota.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import type { StartedTask } from '../store/commands/task-queue.ts';
 import { fault } from '../store/fault-points.ts';
@@ -206,8 +206,11 @@ export class Submitter {
     if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
     const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
     const result = await quota.withReclaim(tokenId, amount, () => this.#insert(row), isRefused);
-    if (result.outcome !== 'insufficient_quota') return result;
-    const shortage = await describeShortage(store.read, creation.caller);
+    if (result.outcome !== 'insufficient_quota' && result.outcome !== 'over_budget') return result;
+    const shortage =
+      result.outcome === 'over_budget'
+        ? await describeBudget(store.read, creation.caller, row.now)
+        : await describeShortage(store.read, creation.caller);
     throw insufficientQuota({ ...creation, amount }, shortage);
   }
 
@@ -332,7 +335,7 @@ export class Submitter {
   }
 }
 
-type CreatedTask = Exclude<NewTaskResult, { outcome: 'insufficient_quota' }>;
+type CreatedTask = Exclude<NewTaskResult, { outcome: 'insufficient_quota' | 'over_budget' }>;
 
 /** @throws Failure 429 when all channels have spent their quota of the day, because waiting could take hours */
 function requireSpending(channels: readonly Channel[]): void {

@@ -183,6 +183,19 @@ describe('keys', () => {
   });
 });
 
+test('manages budgets', async () => {
+  const user = (await printed('users', 'create', 'Grace')).trim();
+  const id = (
+    await printed('budgets', 'create', '100', '--user', user, '--period', 'daily', '--hard')
+  ).trim();
+  const { items } = await dataOf<Page>('BudgetListReply', 'budgets', 'list', '--user', user);
+  expect(items).toMatchObject([{ id: Number(id), amount: 100, hard: true, time_zone: 'UTC' }]);
+  expect(await printed('budgets', 'update', id, '--amount', '200', '--soft')).toContain('200');
+  expect(await admin('budgets', 'update', id)).toMatchObject({ code: 2 });
+  expect(await admin('budgets', 'create', '1', '--user', user)).toMatchObject({ code: 2 });
+  await printed('budgets', 'delete', id);
+});
+
 test('manages callback endpoints of the operator', async () => {
   const url = 'https://app.example/events';
   expect(await printed('endpoints', 'create', url, '--events', 'quota.low', '--threshold', '5')).toMatch(

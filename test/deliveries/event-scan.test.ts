@@ -235,6 +235,33 @@ describe.each(engines)('a search for events on %s', (engine: Engine) => {
     expect(await next()).toBe(0);
   });
 
+  test('reports each threshold of a budget once in a period', async () => {
+    const token = await key({ remainQuota: 10_000 });
+    await endpoint(token.userId, ['budget.reached']);
+    const change = { userId: 1, tokenId: 1, action: 'createBudget', details: {}, now: clock.now() };
+    const period = { period: 'daily', timeZone: 'UTC', hard: false, thresholds: [50, 100] } as const;
+    await store.run('createBudget', { owner: { tokenId: token.id }, amount: 100, ...period, change });
+    const ledgerNow = new Ledger(store, 'one', clock.now);
+    const cost = async (requestId: string, charged: number) => {
+      await ledgerNow.reserve({ requestId, token, model: 'm', unit: 'characters', amount: charged });
+      await ledgerNow.settle({ requestId, charged, log: logEntry });
+    };
+    await cost('first', 49);
+    expect(await next()).toBe(0);
+    await cost('second', 1);
+    expect([await next(), await next()]).toEqual([1, 0]);
+    expect((await sent()).at(-1)).toMatchObject({
+      kind: 'budget.reached',
+      threshold: 50,
+      data: { user_id: token.userId, key_id: token.id, amount: 100, spent: 50, hard: false },
+    });
+    await cost('third', 60);
+    expect([await next(), await next()]).toEqual([1, 0]);
+    expect(await next(1_440 * minute)).toBe(0);
+    await cost('fourth', 200);
+    expect([await next(), await next()]).toEqual([2, 0]);
+  });
+
   test('reports a stuck task once, to its user and the operator', async () => {
     const token = await key();
     await store.run(

@@ -90,6 +90,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   deleteUserMember: [...operated, 404],
   getMyStatement: [...operated, 404],
   listMyStatements: operated.filter((status) => status !== 400),
+  listMyBudgets: [200, 401, 429, 500, 503],
   // A key with limits must not manage the endpoints of its user.
   listEndpoints: [...managed.filter((status) => status !== 400), 403],
   createEndpoint: [...managed, 403, ...body],
@@ -125,6 +126,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   settleTask: [...operated, 404, ...body],
   searchDeliveries: operated,
   resendDelivery: [...operated, 404],
+  listBudgets: operated,
+  createBudget: [...operated, 404, ...body],
+  updateBudget: [...operated, 404, ...body],
+  deleteBudget: [...operated, 404],
   listOperatorEndpoints: operated.filter((status) => status !== 400),
   createOperatorEndpoint: [...operated, ...body],
   getOperatorEndpoint: [...operated, 404],

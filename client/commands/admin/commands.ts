@@ -1,5 +1,6 @@
 import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
+import { budgetCommands } from './budgets.ts';
 import { changesCommand } from './changes.ts';
 import { channelCommands } from './channels.ts';
 import { explainCommand, refundCommand } from './charges.ts';
@@ -27,6 +28,7 @@ export const groups = {
   channels: 'manage channels',
   tasks: 'manage tasks',
   deliveries: 'manage callback deliveries',
+  budgets: 'manage budgets of users and keys',
   endpoints: 'manage callback endpoints of the operator',
   logs: 'search and export the log',
   statements: 'show monthly statements of users',
@@ -41,6 +43,7 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   ...taskCommands,
   ...deliveryCommands,
   ...endpointCommands,
+  ...budgetCommands,
   ...logCommands,
   ...statementCommands,
   explain: explainCommand,

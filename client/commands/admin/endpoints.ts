@@ -24,7 +24,13 @@ const deliveryColumns: Columns<EventDelivery> = {
 };
 
 type EventName = AdminEndpointRequest['events'][number];
-const eventNames: readonly EventName[] = ['quota.low', 'quota.exhausted', 'task.stuck', 'channel.unhealthy'];
+const eventNames: readonly EventName[] = [
+  'quota.low',
+  'quota.exhausted',
+  'budget.reached',
+  'task.stuck',
+  'channel.unhealthy',
+];
 
 const readEvents = (text: string | undefined): EventName[] => {
   const names = (text ?? eventNames.filter((name) => name !== 'quota.low').join()).split(',');

@@ -109,6 +109,12 @@ export const chains: readonly Chain[] = [
       'deleteOperatorEndpoint',
     ],
   },
+  {
+    variable: 'budgetId',
+    example: '5',
+    from: { createBudget: 'data.id' },
+    to: ['updateBudget', 'deleteBudget'],
+  },
   { variable: 'tokenId', example: '7', from: { createToken: 'data.id' }, to: ['deleteToken'] },
   {
     variable: 'verificationSessionId',
@@ -191,6 +197,9 @@ const needsEdit = new Set([
   'cancelTask',
   'settleTask',
   'resendDelivery',
+  'createBudget',
+  'updateBudget',
+  'deleteBudget',
   'resendEndpointDelivery',
   'resendOperatorEndpointDelivery',
   'testEndpoint',

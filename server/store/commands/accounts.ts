@@ -67,6 +67,9 @@ export function insertToken(
       status: 1,
       unlimited_quota: token.unlimitedQuota ? 1 : 0,
       wallet: sql<0 | 1>`(select count(*) from wallets where user_id = ${userId})`,
+      budgeted: sql<number>`coalesce((select max(b.id) from (
+        select id from budgets where user_id = ${userId} and token_id is null
+        union all select budgeted from tokens where id = ${makerId ?? null}) as b), 0)`,
       remain_quota: token.remainQuota ?? 0,
       used_quota: 0,
       expired_time: token.expiredTime ?? -1,

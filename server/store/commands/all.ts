@@ -3,6 +3,7 @@ export { claimPlaces, drawRequests, sweepAllowances } from './allowances.ts';
 export { finishAsset, renewAssetUrl, saveAsset } from './assets.ts';
 export { settleCalls } from './booked-calls.ts';
 export { ensureBootstrap } from './bootstrap.ts';
+export { createBudget, deleteBudget, updateBudget } from './budgets.ts';
 export { recordChange } from './changes.ts';
 export { shareChannelHealth } from './channel-health.ts';
 export { disableChannel, enableChannel } from './channel-states.ts';

@@ -43,6 +43,8 @@ export async function grantLease(trx: Db, request: LeaseRequest): Promise<LeaseG
   if (token === undefined || token.deleted_at !== null || token.status !== 1)
     return { outcome: 'key_revoked' };
   const { lease_epoch: epoch, unlimited_quota: unlimited, wallet } = token;
+  // Budgets count reservations of the ledger only.
+  if (token.budgeted > 0) return { outcome: 'scarce' };
   if (unlimited === 1 && wallet === 0) return { outcome: 'unlimited' };
   if (lease !== undefined && (lease.epoch < epoch || lease.draining === 1)) return { outcome: 'recalled' };
   const walletId = wallet === 1 ? token.user_id : null;
@@ -205,14 +207,21 @@ async function lockLease(trx: Db, id: string): Promise<LeaseRow | undefined> {
 
 type TokenRow = { exact: 0 | 1 } & Pick<
   Selectable<TokensTable>,
-  'user_id' | 'remain_quota' | 'unlimited_quota' | 'wallet' | 'status' | 'deleted_at' | 'lease_epoch'
+  | 'user_id'
+  | 'remain_quota'
+  | 'unlimited_quota'
+  | 'wallet'
+  | 'budgeted'
+  | 'status'
+  | 'deleted_at'
+  | 'lease_epoch'
 >;
 
 /** Locks a key. `exact`: no quota may be leased now. */
 async function lockToken(trx: Db, id: number): Promise<TokenRow | undefined> {
   const lock = sql<TokenRow>`
     update tokens set used_quota = used_quota where id = ${id}
-    returning user_id, remain_quota, unlimited_quota, wallet, status, deleted_at, lease_epoch, ${isExact(trx)} as exact`;
+    returning user_id, remain_quota, unlimited_quota, wallet, budgeted, status, deleted_at, lease_epoch, ${isExact(trx)} as exact`;
   return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 

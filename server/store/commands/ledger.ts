@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, LedgerTable, ReservationKind } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { type BudgetedKey, chargeBudgets, takeFromBudgets } from './budget-moves.ts';
 import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
 import type { QuotaReturns } from './quota-returns.ts';
 import { lockWallets, moveInWallet, takeFromWallet } from './wallet-moves.ts';
@@ -20,17 +21,18 @@ type Reservation = {
   now: number;
 };
 
-export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate' | 'key_revoked';
+/** `over_budget`: a hard budget does not cover it. */
+export type ReserveResult = 'reserved' | 'insufficient_quota' | 'over_budget' | 'duplicate' | 'key_revoked';
 
-const open = statement<Reservation, Pick<LedgerRow, 'unlimited' | 'wallet'>>()`
-  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, wallet, state, kind, gateway,
-    opened_at)
+const open = statement<Reservation, Pick<LedgerRow, 'unlimited' | 'wallet' | 'budgeted'>>()`
+  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, wallet, budgeted, state, kind,
+    gateway, opened_at)
   select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, wallet,
-    'open', ${'kind'}, ${'gateway'}, ${'now'}
+    budgeted, 'open', ${'kind'}, ${'gateway'}, ${'now'}
   from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'} or ${'amount'} = 0)
     and deleted_at is null and status = 1
   on conflict (request_id) do nothing
-  returning unlimited, wallet`;
+  returning unlimited, wallet, budgeted`;
 
 const exists = statement<{ requestId: string }>()`select 1 from ledger where request_id = ${'requestId'}`;
 
@@ -40,12 +42,30 @@ const usable = statement<{ tokenId: number }>()`
 const takeFromKey = statement<{ tokenId: number; amount: number }>()`
   update tokens set remain_quota = remain_quota - ${'amount'} where id = ${'tokenId'} and remain_quota >= ${'amount'}`;
 
-type Payers = Pick<LedgerRow, 'token_id' | 'user_id' | 'unlimited' | 'wallet'>;
+type Payers = Pick<LedgerRow, 'token_id' | 'user_id' | 'unlimited' | 'wallet' | 'budgeted'>;
 
-/** Takes an amount from the balances that a reservation takes it from. False: one has less, and nothing is changed. */
-async function take(trx: Db, payers: Payers, amount: number): Promise<boolean> {
+const budgetedKey = ({ token_id: tokenId, user_id: userId, budgeted }: Payers): BudgetedKey => ({
+  tokenId,
+  userId,
+  budgeted,
+});
+
+type Taken = 'taken' | 'insufficient_quota' | 'over_budget';
+
+/** Takes an amount from the balances that a reservation takes it from, and from the budgets. Otherwise changes nothing. */
+async function take(trx: Db, payers: Payers, amount: number, now: number): Promise<Taken> {
+  if (amount === 0) return 'taken';
+  if (!(await takeFromBalances(trx, payers, amount))) return 'insufficient_quota';
+  if (await takeFromBudgets(trx, budgetedKey(payers), amount, now)) return 'taken';
   const { token_id: tokenId, user_id: userId, unlimited, wallet } = payers;
-  if (amount === 0) return true;
+  if (unlimited === 0) await adjust(trx, { tokenId, returned: amount, charged: 0, debt: 0 });
+  if (wallet === 1) await moveInWallet(trx, userId, { balance: amount });
+  return 'over_budget';
+}
+
+/** False: a balance has less, and nothing is changed. */
+async function takeFromBalances(trx: Db, payers: Payers, amount: number): Promise<boolean> {
+  const { token_id: tokenId, user_id: userId, unlimited, wallet } = payers;
   if (unlimited === 0 && (await takeFromKey(trx, { tokenId, amount })).numAffectedRows !== 1n) return false;
   if (wallet === 0 || (await takeFromWallet(trx, userId, amount))) return true;
   if (unlimited === 0) await adjust(trx, { tokenId, returned: amount, charged: 0, debt: 0 });
@@ -62,13 +82,14 @@ export async function reserve(trx: Db, reservation: Reservation): Promise<Reserv
     if ((await exists(trx, { requestId })).rows.length > 0) return 'duplicate';
     return (await usable(trx, { tokenId })).rows.length > 0 ? 'insufficient_quota' : 'key_revoked';
   }
-  if (await take(trx, { token_id: tokenId, user_id: userId, ...row }, amount)) return 'reserved';
-  // The wallet lacks it, or another transaction spent the balance between the two statements.
+  const taken = await take(trx, { token_id: tokenId, user_id: userId, ...row }, amount, reservation.now);
+  if (taken === 'taken') return 'reserved';
+  // The wallet lacks it, a budget does not cover it, or another transaction spent the balance between the two statements.
   await remove(trx, { requestId });
-  return 'insufficient_quota';
+  return taken;
 }
 
-export type ExtendResult = 'extended' | 'insufficient_quota' | 'not_open';
+export type ExtendResult = 'extended' | 'insufficient_quota' | 'over_budget' | 'not_open';
 
 type Extension = { requestId: string; from: number; to: number };
 type Extended = Payers;
@@ -76,12 +97,12 @@ type Extended = Payers;
 const raise = statement<Extension, Extended>()`
   update ledger set reserved = ${'to'}
   where request_id = ${'requestId'} and state = 'open' and reserved = ${'from'}
-  returning token_id, user_id, unlimited, wallet`;
+  returning token_id, user_id, unlimited, wallet, budgeted`;
 
 const reopenRaised = statement<Extension, Extended>()`
   update ledger set state = 'open', reserved = ${'to'}, closed_at = null
   where request_id = ${'requestId'} and state = 'refunded' and gateway is not null and reserved = ${'from'}
-  returning token_id, user_id, unlimited, wallet`;
+  returning token_id, user_id, unlimited, wallet, budgeted`;
 
 const restore = statement<{ requestId: string; from: number; state: string; closedAt: number | null }>()`
   update ledger set reserved = ${'from'}, state = ${'state'}, closed_at = ${'closedAt'}
@@ -97,23 +118,24 @@ export async function extend(
   const row = raised ?? (await reopenRaised(trx, extension)).rows[0];
   if (row === undefined) return 'not_open';
   const amount = raised === undefined ? to : to - from;
-  if (await take(trx, row, amount)) return 'extended';
+  const taken = await take(trx, row, amount, now);
+  if (taken === 'taken') return 'extended';
   const before =
     raised === undefined ? { state: 'refunded', closedAt: now } : { state: 'open', closedAt: null };
   await restore(trx, { requestId, from, ...before });
-  return 'insufficient_quota';
+  return taken;
 }
 
 type ClosedRow = Pick<
   LedgerRow,
-  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'wallet' | 'state'
+  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'wallet' | 'budgeted' | 'state'
 >;
 
 /** Deletes the row, so that a reservation is closed once. */
 const close = statement<{ requestId: string }, ClosedRow>()`
   delete from ledger
   where request_id = ${'requestId'} and (state = 'open' or (state = 'refunded' and gateway is not null))
-  returning token_id, user_id, model, unit, reserved, unlimited, wallet, state`;
+  returning token_id, user_id, model, unit, reserved, unlimited, wallet, budgeted, state`;
 
 const adjust = statement<{ tokenId: number; returned: number; charged: number; debt: number }>()`
   update tokens set remain_quota = remain_quota + ${'returned'}, used_quota = used_quota + ${'charged'},
@@ -161,6 +183,9 @@ export async function settle(
   const returned = reservation - charged;
   await adjust(trx, { tokenId, returned: isLimited ? returned : 0, charged, debt: hasWallet ? 0 : debt });
   if (hasWallet) await moveInWallet(trx, userId, { balance: returned, used: charged, debt });
+  // The debt is a cost of the period, too.
+  const reserved = row.state === 'open' ? row.reserved : 0;
+  await chargeBudgets(trx, budgetedKey(row), { reserved, charged: cost }, now);
   return { charged, debt };
 }
 
@@ -184,6 +209,7 @@ export async function refund(
   const { token_id: tokenId, reserved: returned } = row;
   if (row.unlimited === 0) await adjust(trx, { tokenId, returned, charged: 0, debt: 0 });
   if (row.wallet === 1) await moveInWallet(trx, row.user_id, { balance: returned });
+  await chargeBudgets(trx, budgetedKey(row), { reserved: returned, charged: 0 }, now);
   return true;
 }
 
@@ -193,8 +219,11 @@ export async function refundOrphans(trx: Db, returns: QuotaReturns, now: number)
     update ledger set state = 'refunded', closed_at = ${now}
     where state = 'open' and kind = 'request'
       and not exists (select 1 from gateways where gateways.id = ledger.gateway)
-    returning token_id, user_id, reserved, unlimited, wallet`.execute(trx);
-  for (const { token_id: tokenId, user_id: userId, reserved: returned, unlimited, wallet } of rows)
+    returning token_id, user_id, reserved, unlimited, wallet, budgeted`.execute(trx);
+  for (const row of rows) {
+    const { token_id: tokenId, user_id: userId, reserved: returned, unlimited, wallet } = row;
     returns.add({ tokenId, unlimited, walletId: wallet === 1 ? userId : null }, { returned, leased: 0 });
+    returns.addToBudgets(budgetedKey(row), returned);
+  }
   return rows.length;
 }

@@ -35,6 +35,8 @@ export type NewTaskResult =
   | EarlierTask
   | { outcome: 'created'; task: TaskRecord }
   | { outcome: 'insufficient_quota' }
+  /** A hard budget does not cover it. */
+  | { outcome: 'over_budget' }
   | { outcome: 'duplicate' | 'key_revoked' };
 
 /** Inserts a task and its reservation, or neither. `duplicate`: the request id exists, or the idempotency key was in use until now. */

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, TokensTable } from '../schema.ts';
 import { execute } from '../statement.ts';
+import { type BudgetedKey, chargeBudgets } from './budget-moves.ts';
 import { returnLeftover } from './revocation.ts';
 import { WalletMoves } from './wallet-moves.ts';
 
@@ -24,6 +25,7 @@ interface Returned {
 export class QuotaReturns {
   readonly #keys = new Map<number, Returned>();
   readonly #wallets = new WalletMoves();
+  readonly #budgets: { key: BudgetedKey; reserved: number }[] = [];
 
   add({ tokenId, unlimited, walletId }: QuotaOrigin, { returned, leased }: Returned): void {
     this.#wallets.add(walletId, { balance: returned, leased: -leased });
@@ -33,10 +35,18 @@ export class QuotaReturns {
     sum.leased += leased;
   }
 
+  /** Adds quota that was reserved in the budgets of a key. */
+  addToBudgets(key: BudgetedKey, reserved: number): void {
+    if (key.budgeted > 0) this.#budgets.push({ key, reserved });
+  }
+
   async apply(trx: Db, now: number): Promise<void> {
     for (const [id, sum] of [...this.#keys].sort(([left], [right]) => left - right))
       await returnToKey(trx, id, sum, now);
     await this.#wallets.apply(trx);
+    // In the order of users, since one budget can include several keys.
+    const budgets = this.#budgets.toSorted((left, right) => left.key.userId - right.key.userId);
+    for (const { key, reserved } of budgets) await chargeBudgets(trx, key, { reserved, charged: 0 }, now);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db, EventKind } from '../schema.ts';
+import { type BudgetRecord, spentBudgets } from './budgets.ts';
 import { leftOf } from './leases.ts';
 import { walletBalance } from './wallets.ts';
 
@@ -23,16 +24,25 @@ interface StuckTask {
   reportedAt: number;
 }
 
+/** A threshold that the spending of a budget has reached in its period. */
+export interface ReachedBudget {
+  budget: BudgetRecord;
+  threshold: number;
+}
+
 /** Conditions for new events, and the ids of events whose condition has ended. */
 export interface DetectedEvents {
   low: LowBalance[];
   exhausted: LowBalance[];
+  budgets: ReachedBudget[];
   stuck: StuckTask[];
   outages: { channel: string; since: number }[];
   ended: string[];
 }
 
 interface EventSearch {
+  /** Epoch milliseconds. */
+  now: number;
   /** Tasks are stuck if the latest report is older, by the clock of due times. */
   stuckBefore: number;
   /** Largest number of conditions of each kind. */
@@ -58,6 +68,7 @@ export async function detectEvents(db: Db, search: EventSearch): Promise<Detecte
   return {
     low: await find('quota.low', () => lowBalances(db, 'quota.low', search)),
     exhausted: await find('quota.exhausted', () => lowBalances(db, 'quota.exhausted', search)),
+    budgets: await find('budget.reached', () => reachedBudgets(db, search)),
     stuck: await find('task.stuck', () => stuckTasks(db, search)),
     outages: await find('channel.unhealthy', () => outages(db, search)),
     ended: [...(await endedQuotaEvents(db, search)), ...(await endedOutages(db, search))],
@@ -109,6 +120,23 @@ async function lowBalances(
     ) as k where k.balance <= k.threshold and k.balance + k.used > k.threshold and ${isNew}
     order by k.subject limit ${limit}`.execute(db);
   return rows;
+}
+
+async function reachedBudgets(db: Db, { now, limit }: EventSearch): Promise<ReachedBudget[]> {
+  const reached = (await spentBudgets(db, now)).flatMap((budget) =>
+    budget.thresholds
+      .filter((threshold) => budget.spent * 100 >= budget.amount * threshold)
+      .map((threshold) => ({ budget, threshold })),
+  );
+  if (reached.length === 0) return [];
+  const { rows } = await sql<{ subject: string; threshold: number; period: string }>`
+    select subject, threshold, period from events
+    where kind = 'budget.reached' and ended_at > ${now}`.execute(db);
+  const nameOf = (subject: string, threshold: number, period: string) => `${subject} ${threshold} ${period}`;
+  const known = new Set(rows.map(({ subject, threshold, period }) => nameOf(subject, threshold, period)));
+  const isNew = ({ budget, threshold }: ReachedBudget) =>
+    !known.has(nameOf(`budget ${budget.id}`, threshold, String(budget.periodStart)));
+  return reached.filter(isNew).slice(0, limit);
 }
 
 async function stuckTasks(db: Db, { stuckBefore, limit }: EventSearch): Promise<StuckTask[]> {

@@ -40,6 +40,8 @@ export interface TokenRecord extends TokenSettings {
   role: Role;
   /** The key is refused, whatever its status. */
   userDisabled: boolean;
+  /** Whether a budget covers it. */
+  hasBudget: boolean;
   /** Whether its user has a wallet, which pays. `remainQuota` is only a limit then. */
   hasWallet: boolean;
   /** Available quota, including leased quota. */
@@ -104,6 +106,7 @@ type TokenRow = Omit<
   | 'lineage'
   | 'unlimitedQuota'
   | 'hasWallet'
+  | 'hasBudget'
   | 'modelLimits'
   | 'allowIps'
   | 'userDisabled'
@@ -111,6 +114,7 @@ type TokenRow = Omit<
   | 'canCreateKeys'
 > & {
   wallet: number;
+  budgeted: number;
   admin: number;
   createKeys: number;
   disabledAt: number | null;
@@ -124,7 +128,7 @@ type TokenRow = Omit<
 const columns = `
   t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
   coalesce(t.group_name, u.group_name) as "group", t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt",
-  t.status, t.unlimited_quota as unlimited, t.wallet, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
+  t.status, t.unlimited_quota as unlimited, t.wallet, t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
   t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
   t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
   t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.created_time as "createdTime"`;
@@ -265,7 +269,7 @@ async function tokenRecords(db: Db, rows: readonly TokenRow[]): Promise<TokenRec
 }
 
 function tokenRecord(
-  { unlimited, wallet, limits, ips, disabledAt, admin, createKeys, hash: _, ...token }: TokenRow,
+  { unlimited, wallet, budgeted, limits, ips, disabledAt, admin, createKeys, hash: _, ...token }: TokenRow,
   lineage: Lineage = noLineage,
 ): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
@@ -275,6 +279,7 @@ function tokenRecord(
     userDisabled: disabledAt !== null,
     unlimitedQuota: unlimited === 1,
     hasWallet: wallet === 1,
+    hasBudget: budgeted > 0,
     // With a wallet, work can have cost more than the limit.
     remainQuota: Math.max(0, token.remainQuota),
     modelLimits: list(limits),

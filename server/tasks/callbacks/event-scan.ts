@@ -5,7 +5,12 @@ import type { Timers } from '../../lib/timers.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
 import type { NewEvent } from '../../store/commands/events.ts';
 import { fault } from '../../store/fault-points.ts';
-import { type DetectedEvents, type LowBalance, subscribedKinds } from '../../store/queries/event-search.ts';
+import {
+  type DetectedEvents,
+  type LowBalance,
+  type ReachedBudget,
+  subscribedKinds,
+} from '../../store/queries/event-search.ts';
 import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { pruneInBatches } from '../housekeeping.ts';
@@ -92,6 +97,7 @@ export class EventScan {
     const claim = { now, since: now - intervalMs / 2, until: now + intervalMs };
     if (!(await store.run('claimEventScan', claim))) return 0;
     const detected = await store.report('detectEvents', {
+      now,
       stuckBefore: timers.monotonic() - stuckMs,
       limit: maxEvents,
     });
@@ -103,11 +109,12 @@ export class EventScan {
 
   async #record(detected: DetectedEvents, now: number): Promise<number> {
     const { store, timers, clock, onDeliveries } = this.#options;
-    const { low, exhausted, stuck, outages } = detected;
+    const { low, exhausted, budgets, stuck, outages } = detected;
     const toCalendar = (due: number) => clock() + due - timers.monotonic();
     const events: NewEvent[] = [
       ...low.map((balance) => quotaEvent('quota.low', balance, now)),
       ...exhausted.map((balance) => quotaEvent('quota.exhausted', balance, now)),
+      ...budgets.map(budgetEvent),
       ...stuck.map(({ id, userId, tokenId, model, reportedAt }): NewEvent => {
         const reported_at = isoTime(toCalendar(reportedAt));
         const data = { user_id: userId, key_id: tokenId, task_id: id, model, reported_at };
@@ -157,6 +164,16 @@ function quotaEvent(kind: 'quota.low' | 'quota.exhausted', low: LowBalance, now:
   const data = kind === 'quota.low' ? { ...shared, balance, threshold } : { ...shared, debt };
   const subject = keyId === null ? `user ${userId}` : `key ${keyId}`;
   return { ...newEvent(kind, subject, data), userId, tokenId: keyId, threshold, period: String(now) };
+}
+
+function budgetEvent({ budget, threshold }: ReachedBudget): NewEvent {
+  const { id, userId, tokenId, amount, spent, period, periodStart, periodEnd, hard } = budget;
+  const period_end = isoTime(periodEnd);
+  const owner = { budget_id: id, user_id: userId, key_id: tokenId };
+  const data = { ...owner, amount, spent, threshold, period, period_end, hard };
+  // Stored until the end of the period, so that it is not sent again.
+  const lasting = { period: String(periodStart), endedAt: periodEnd };
+  return { ...newEvent('budget.reached', `budget ${id}`, data), userId, tokenId, threshold, ...lasting };
 }
 
 /** Returns an event of no user that has not ended. */

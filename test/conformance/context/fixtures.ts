@@ -182,6 +182,13 @@ export class Fixtures {
     return data;
   }
 
+  /** Creates a budget of a new key. Returns its id. */
+  async budget(): Promise<string> {
+    const body = { token_id: Number(await this.userToken()), amount: 1_000, period: 'daily' };
+    const { data } = (await this.create('createBudget', body)) as { data: { id: number } };
+    return String(data.id);
+  }
+
   /** Creates a callback endpoint of the user or of the operator. Returns its id. */
   async endpoint(owner: 'user' | 'operator'): Promise<string> {
     const body = { url: 'https://app.example/events', events: ['task.stuck'] };

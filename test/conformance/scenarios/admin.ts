@@ -157,6 +157,17 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   testChannel: noChannel,
   enableChannel: noChannel,
   disableChannel: noChannel,
+  listBudgets: list,
+  createBudget: change('200 a budget of a user of the run', async ({ fixtures }) => ({
+    body: { user_id: Number(await fixtures.user()), amount: 1_000, period: 'weekly' },
+  })),
+  updateBudget: change('200 a budget of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.budget() },
+    example: 'raised',
+  })),
+  deleteBudget: change('200 a budget of the run', async ({ fixtures }) => ({
+    path: { id: await fixtures.budget() },
+  })),
   listOperatorEndpoints: () => [{ name: '200 the endpoints', status: 200 }],
   createOperatorEndpoint: change('200 an endpoint', async () => ({ example: 'endpoint' })),
   getOperatorEndpoint: change('200 an endpoint of the run', ofOperatorEndpoint),

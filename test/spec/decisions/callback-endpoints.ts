@@ -1,11 +1,11 @@
 import type { Limits } from '../../support/limits.ts';
 
-const eventsOfUsers = ['quota.low', 'quota.exhausted', 'task.stuck'];
+const eventsOfUsers = ['quota.low', 'quota.exhausted', 'budget.reached', 'task.stuck'];
 const allEvents = [...eventsOfUsers, 'channel.unhealthy'];
 const idLimits = { maximum: 9007199254740991, minimum: 1 };
 const eventCount = { maxItems: 20, minItems: 1 };
 
-/** Limits of callback endpoints, and constants of the events that they receive. */
+/** Limits of budgets and callback endpoints, and constants of the events that they receive. */
 export const callbackEndpoints: Limits = {
   EndpointEvent: { enum: eventsOfUsers },
   OperatorEvent: { enum: allEvents },
@@ -20,6 +20,20 @@ export const callbackEndpoints: Limits = {
   'UpdateOperatorEndpointRequest.events': eventCount,
   'QuotaLowEvent.type': { const: 'quota.low' },
   'QuotaExhaustedEvent.type': { const: 'quota.exhausted' },
+  'BudgetReachedEvent.type': { const: 'budget.reached' },
+  BudgetPeriod: { enum: ['daily', 'weekly', 'monthly'] },
+  'CreateBudgetRequest.user_id': idLimits,
+  'CreateBudgetRequest.token_id': idLimits,
+  'CreateBudgetRequest.amount': { maximum: 1000000000000000, minimum: 0 },
+  'CreateBudgetRequest.time_zone': { default: 'UTC' },
+  'CreateBudgetRequest.hard': { default: false },
+  'CreateBudgetRequest.thresholds': { maxItems: 10 },
+  'CreateBudgetRequest.thresholds[]': { maximum: 1000, minimum: 1 },
+  UpdateBudgetRequest: { minProperties: 1 },
+  'UpdateBudgetRequest.amount': { maximum: 1000000000000000, minimum: 0 },
+  'UpdateBudgetRequest.thresholds': { maxItems: 10 },
+  'UpdateBudgetRequest.thresholds[]': { maximum: 1000, minimum: 1 },
+  'parameters/BudgetId': idLimits,
   'TaskStuckEvent.type': { const: 'task.stuck' },
   'ChannelUnhealthyEvent.type': { const: 'channel.unhealthy' },
   'EndpointPing.type': { const: 'ping' },

@@ -96,6 +96,7 @@ export const responses: Limits = {
       'failed',
       'quota.low',
       'quota.exhausted',
+      'budget.reached',
       'task.stuck',
       'channel.unhealthy',
       'ping',

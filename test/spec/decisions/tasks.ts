@@ -51,7 +51,15 @@ export const tasks: Limits = {
   'RefundCallRequest.amount': { maximum: 9007199254740991, minimum: 1 },
   'RefundCallRequest.reason': reason,
   'Delivery.event': {
-    enum: [...states, 'quota.low', 'quota.exhausted', 'task.stuck', 'channel.unhealthy', 'ping'],
+    enum: [
+      ...states,
+      'quota.low',
+      'quota.exhausted',
+      'budget.reached',
+      'task.stuck',
+      'channel.unhealthy',
+      'ping',
+    ],
   },
   'Delivery.state': { enum: outcomes },
 };

@@ -73,6 +73,7 @@ export const ledger = (engine: Engine): string[] => [
     reserved bigint not null,
     unlimited integer not null,
     wallet integer not null default 0,
+    budgeted bigint not null default 0,
     state text not null,
     kind text not null,
     gateway text,
@@ -123,4 +124,23 @@ export const ledger = (engine: Engine): string[] => [
     wallet_spent bigint not null default 0,
     wallet_debt bigint not null default 0
   )`,
+  `create table budgets (
+    id ${idColumn(engine)},
+    user_id bigint not null,
+    token_id bigint,
+    amount bigint not null,
+    period text not null,
+    time_zone text not null,
+    hard integer not null,
+    thresholds text not null,
+    period_start bigint not null,
+    period_end bigint not null,
+    spent bigint not null,
+    reserved bigint not null,
+    created_at bigint not null,
+    constraint budgets_period check (period in ('daily', 'weekly', 'monthly')),
+    constraint budgets_reserved check (reserved >= 0)
+  )`,
+  // A key or user has at most one budget of each period.
+  'create unique index budgets_once on budgets (user_id, coalesce(token_id, 0), period)',
 ];

@@ -1,0 +1,92 @@
+import type { Budget } from '../../admin/budgets.ts';
+import { UsageError } from '../usage-error.ts';
+import { type AdminCommand, command } from './command.ts';
+import { pageOf, paging, parseInteger } from './options.ts';
+import { type Columns, time } from './output.ts';
+
+const columns: Columns<Budget> = {
+  id: ({ id }) => id,
+  user: ({ user_id }) => user_id,
+  key: ({ token_id }) => token_id,
+  period: ({ period }) => period,
+  amount: ({ amount }) => amount,
+  spent: ({ spent }) => spent,
+  reserved: ({ reserved }) => reserved,
+  hard: ({ hard }) => hard,
+  end: ({ period_end }) => time(period_end),
+};
+
+const period = {
+  argument: 'PERIOD',
+  description: 'daily, weekly or monthly',
+  choices: ['daily', 'weekly', 'monthly'],
+} as const;
+
+export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
+  'budgets list': command({
+    description: 'list budgets of users and keys, newest first',
+    options: {
+      user: { argument: 'ID', description: 'only budgets of this user and its keys', parse: parseInteger },
+      token: { argument: 'ID', description: 'only budgets of this key', parse: parseInteger },
+      ...paging,
+    },
+    examples: ['budgets list', 'budgets list --user 4'],
+    async run({ client, options, output, signal }) {
+      const { user: user_id, token: token_id } = options;
+      const query = { user_id, token_id, ...pageOf(options) };
+      output.page(await client.admin.budgets.list(query, { signal }), columns, options);
+    },
+  }),
+  'budgets create': command({
+    argument: 'AMOUNT',
+    description: 'create a budget of a user or a key, and print its id',
+    options: {
+      user: { argument: 'ID', description: 'all keys of this user', parse: parseInteger },
+      token: { argument: 'ID', description: 'this key and the keys created with it', parse: parseInteger },
+      period,
+      zone: { argument: 'ZONE', description: 'IANA time zone; default: UTC' },
+      hard: { description: 'refuse calls beyond the budget' },
+    },
+    examples: [
+      'budgets create 100000 --token 7 --period daily --zone Europe/Berlin --hard',
+      'budgets create 5000000 --user 4 --period monthly',
+    ],
+    async run({ client, text, options, output, signal }) {
+      const { user: user_id, token: token_id, period: length, zone: time_zone, hard = false } = options;
+      if (length === undefined) throw new UsageError('budgets create: --period is required.');
+      const amount = parseInteger(text, 'AMOUNT');
+      const fields = { user_id, token_id, amount, period: length, time_zone, hard };
+      const budget = await client.admin.budgets.create(fields, { signal });
+      output.value(String(budget.id), budget);
+    },
+  }),
+  'budgets update': command({
+    argument: 'ID',
+    description: 'change the amount of a budget, or whether it is hard',
+    options: {
+      amount: { argument: 'QUOTA', description: 'new amount', parse: parseInteger },
+      hard: { description: 'refuse calls beyond the budget' },
+      soft: { description: 'allow calls beyond the budget' },
+    },
+    examples: ['budgets update 5 --amount 200000', 'budgets update 5 --soft'],
+    async run({ client, text, options, output, signal }) {
+      const { amount, hard = false, soft = false } = options;
+      if (amount === undefined && hard === soft)
+        throw new UsageError('budgets update: --amount, --hard or --soft is required.');
+      const change = { amount, ...(hard !== soft && { hard }) };
+      const budget = await client.admin.budgets.update(parseInteger(text, 'ID'), change, { signal });
+      output.table([budget], columns, budget);
+    },
+  }),
+  'budgets delete': command({
+    argument: 'ID',
+    description: 'delete a budget',
+    options: {},
+    examples: ['budgets delete 5'],
+    async run({ client, text, output, signal }) {
+      const id = parseInteger(text, 'ID');
+      await client.admin.budgets.delete(id, { signal });
+      output.value(String(id), { id });
+    },
+  }),
+};
