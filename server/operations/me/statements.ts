@@ -29,9 +29,8 @@ export async function listStatements(
   userId: number,
 ): Promise<ResponseBody<ListOperation, 200>> {
   const now = request.gateway.clock();
-  const { first, wallet } = await monthsOf(request, userId);
-  const months = monthsFrom(first, monthOf(now)).filter((month) => wallet === null || month < wallet);
-  const items = months.map((month) => {
+  const { first } = await monthsOf(request, userId);
+  const items = monthsFrom(first, monthOf(now)).map((month) => {
     const until = startOfMonth(nextMonth(month));
     return { month, since: startOfMonth(month), until, final: isOver(month, now) };
   });
@@ -65,14 +64,8 @@ function formatOf(accept = ''): 'json' | 'csv' | 'html' {
 async function readStatement(request: Request, userId: number, month: Month): Promise<Statement> {
   const { gateway } = request;
   const now = gateway.clock();
-  const { first, closed, wallet } = await monthsOf(request, userId);
+  const { first, closed } = await monthsOf(request, userId);
   const current = monthOf(now);
-  // The balances of keys are limits from then on.
-  if (wallet !== null && month >= wallet)
-    throw notFound(
-      'month',
-      `there are no statements from ${wallet} on, when the wallet of the user was opened.`,
-    );
   if (month < first || month > current)
     throw notFound(
       'month',

@@ -76,8 +76,6 @@ export interface StatementMonths {
   first: Month;
   /** The last closed month. Null: none is closed. */
   closed: Month | null;
-  /** The month in which the wallet of the user was opened, from which on there are no statements. Null: the user has none. */
-  wallet: Month | null;
 }
 
 /** Largest number of lines of a kind. A further line has the sum of the others. */
@@ -88,12 +86,7 @@ export async function statementMonths(
   db: Db,
   { userId }: { userId: number },
 ): Promise<StatementMonths | undefined> {
-  const { rows } = await sql<{
-    created: number;
-    first: number | null;
-    closed: Month | null;
-    opened: number | null;
-  }>`
+  const { rows } = await sql<{ created: number; first: number | null; closed: Month | null }>`
     select u.created_at as created, (
       select min(at) from (
         select min(hour) * 1000 as at from log_figures where user_id = ${userId}
@@ -101,13 +94,12 @@ export async function statementMonths(
         union all select min(created_at) from wallet_grants where user_id = ${userId}
         union all select min(g.created_at) from tokens t join grants g on g.token_id = t.id where t.user_id = ${userId}
       ) as activity
-    ) as first, (select max(month) from statements where user_id = ${userId}) as closed,
-      (select opened_at from wallets where user_id = ${userId}) as opened
+    ) as first, (select max(month) from statements where user_id = ${userId}) as closed
     from users u where u.id = ${userId}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { created, first, closed, opened } = row;
-  return { first: monthOf(first ?? created), closed, wallet: opened === null ? null : monthOf(opened) };
+  const { created, first, closed } = row;
+  return { first: monthOf(first ?? created), closed };
 }
 
 /** Reads the statement of a closed month. */

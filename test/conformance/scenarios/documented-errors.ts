@@ -88,6 +88,7 @@ const unknownIds: Readonly<Record<string, string>> = {
   name: 'unknown',
   model: 'alpha9',
   file: 'nothing.html',
+  month: '1999-12',
 };
 const unknownNumber = String(Number.MAX_SAFE_INTEGER);
 
