@@ -349,7 +349,7 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: async () => ({ path: { id: await fixtures.token() } }),
     },
   ],
-  listEndpoints: () => [limitedKey({})],
+  listEndpoints: () => [limitedKey({}), { name: '200 the endpoints', status: 200 }],
   createEndpoint: () => [limitedKey({ example: 'endpoint' })],
   getEndpoint: endpointScenarios,
   updateEndpoint: (context) => endpointScenarios(context, { example: 'disabled' }),
