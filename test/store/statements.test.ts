@@ -315,13 +315,11 @@ describe.each(engines)('statements on %s', (engine) => {
     expect(await store.report('statementMonths', { userId: token.userId })).toEqual({
       first: '2026-01',
       closed: null,
-      wallet: null,
     });
     await close(token.userId, '2026-01');
     expect(await store.report('statementMonths', { userId: token.userId })).toEqual({
       first: '2026-01',
       closed: '2026-01',
-      wallet: null,
     });
     expect(await store.report('statementMonths', { userId: 9_999 })).toBeUndefined();
   });
