@@ -11996,6 +11996,8 @@ export interface components {
         RequestId: string;
         /** @description Id of the model that served the request, if it is a fallback of the requested model that the operator configured. Otherwise the header is absent. */
         ServedModel: string;
+        /** @description Quota units charged for this call, as in `quota` of its log entry. Absent if the response starts before the charge is known, as a stream does, and if the call is not charged. */
+        Charge: number;
         /** @description Time to wait before a retry, in whole seconds. */
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
@@ -12030,6 +12032,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12076,6 +12079,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12118,6 +12122,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12156,6 +12161,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14327,6 +14333,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14370,6 +14377,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     "request-id": components["headers"]["MessagesRequestId"];
                     [name: string]: unknown;
                 };
@@ -15348,6 +15356,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    "x-unigate-cost": components["headers"]["Charge"];
                     [name: string]: unknown;
                 };
                 content: {

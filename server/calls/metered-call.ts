@@ -102,7 +102,7 @@ export async function runMeteredCall<Upstream extends Candidate>(
       output = await respond(upstream, {
         signal,
         metering,
-        settle: (meter) => settle(metering, meter, upstream),
+        settle: async (meter) => reply.reportCharge(await settle(metering, meter, upstream)),
       });
       await output.send();
     });
@@ -123,16 +123,16 @@ export async function runMeteredCall<Upstream extends Candidate>(
   }
 }
 
-/** Charges the reported usage, or the expected usage if output was sent without a report. */
+/** Charges the reported usage, or the expected usage if output was sent without a report. Returns the charged quota. */
 async function settle(
   metering: Metering,
   { usage, delivered, failure }: CallMeter,
   { channel, response }: Candidate,
-): Promise<void> {
+): Promise<number | undefined> {
   const upstreamId = providerRequestId(response?.headers);
   const outcome = { channel: channel.name, status: 200, upstreamId };
-  if (failure !== undefined) await metering.refund({ ...outcome, errorCode: failure.code });
-  else if (usage !== undefined) await metering.charge(usage, outcome);
-  else if (delivered) await metering.charge(metering.expected, outcome);
-  else await metering.refund({ ...outcome, errorCode: 'nothing_delivered' });
+  const charged = usage ?? (delivered ? metering.expected : undefined);
+  if (failure === undefined && charged !== undefined) return metering.charge(charged, outcome);
+  await metering.refund({ ...outcome, errorCode: failure?.code ?? 'nothing_delivered' });
+  return undefined;
 }

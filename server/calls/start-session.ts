@@ -1,4 +1,4 @@
-import type { OperationRequest } from '../http/handler.ts';
+import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { findModel } from '../models/catalogue.ts';
 import { startSession as startUpstreamSession } from '../providers/verification/sessions.ts';
@@ -16,6 +16,7 @@ export const sessionModel = findModel('vendorx_verification');
  */
 export async function startSession(
   request: OperationRequest<'createVerificationSession'>,
+  reply: Reply<'createVerificationSession'>,
   callbackUrl: string,
 ): Promise<VerificationSessionsTable> {
   const { body, gateway, caller } = request;
@@ -52,7 +53,8 @@ export async function startSession(
       };
       if (!(await persist(gateway.store, 'saveVerificationSession', session)))
         throw new Failure(502, 'bad_response', 'The provider returned the id of a session that exists.');
-      await metering.charge({ units: 1, inputTokens: 0, outputTokens: 0 }, { channel: name, status: 200 });
+      const usage = { units: 1, inputTokens: 0, outputTokens: 0 };
+      reply.reportCharge(await metering.charge(usage, { channel: name, status: 200 }));
       return session;
     } catch (error) {
       const { status, code: errorCode } =

@@ -10,6 +10,7 @@ const allowEveryOrigin = corsMiddleware({
   methods: [...new Set(Object.values(operations).map(({ method }) => method.toUpperCase()))].join(', '),
   exposedHeaders: [
     'x-request-id',
+    'x-unigate-cost',
     'x-unigate-model',
     'request-id',
     'retry-after',

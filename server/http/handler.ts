@@ -60,12 +60,14 @@ export interface ForwardHooks {
   end(): Promise<readonly Buffer[]>;
 }
 
-/** Sends the response. Only one of its methods may be called, once. */
+/** Sends the response. Only one of the methods that send it may be called, once. */
 export interface Reply<Op extends OperationId> {
   /** Whether sent data waits for the client to read it. */
   readonly hasUnsentOutput: boolean;
   /** Whether the request is a HEAD. */
   readonly headersOnly: boolean;
+  /** Reports the charged quota in a header, unless the headers are sent. May precede the other methods. */
+  reportCharge(quota: number | undefined): void;
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */
   empty(status: 204): void;

@@ -40,6 +40,11 @@ export class HttpReply implements Reply<OperationId> {
     return this.#response.req.method === 'HEAD';
   }
 
+  reportCharge(quota: number | undefined): void {
+    if (quota !== undefined && !this.#response.headersSent)
+      this.#response.setHeader('x-unigate-cost', String(quota));
+  }
+
   json(status: number, body: unknown): void {
     this.#response.status(status).json(body);
   }

@@ -133,10 +133,11 @@ export class Metering {
 
   /**
    * Charges the usage, also beyond the reservation. A figure that is a fault of the provider is charged as the upper
-   * bound of the units, `bound`. Resolves when the settlement is on disk.
+   * bound of the units, `bound`. Resolves when the settlement is on disk, with the quota in the log entry. Undefined: the
+   * call was closed before.
    */
-  async charge(reported: Usage, outcome: CallOutcome, bound = this.#units): Promise<void> {
-    if (this.#closed) return;
+  async charge(reported: Usage, outcome: CallOutcome, bound = this.#units): Promise<number | undefined> {
+    if (this.#closed) return undefined;
     const { requestId } = this.#call;
     this.#closed = true;
     const usage = this.#chargeable(reported, bound, outcome.channel);
@@ -149,6 +150,7 @@ export class Metering {
       this.#parts.channels?.recordSpend(outcome.channel, charged);
       if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#reserved, settlement);
       else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
+      return settlement?.charged;
     } catch (error) {
       logger.error({ request_id: requestId, charged, err: error }, 'the usage could not be charged');
       throw error;

@@ -177,6 +177,8 @@ const siteHeaders = {
 };
 
 const servedModel = { 200: ['x-unigate-model'] };
+const charge = { 200: ['x-unigate-cost'] };
+const servedModelAndCharge = { 200: ['x-unigate-model', 'x-unigate-cost'] };
 
 /** Required headers by status, and optional headers by operation. */
 export const headers = {
@@ -185,16 +187,18 @@ export const headers = {
   messages: ['request-id'],
   byStatus: { 429: ['retry-after'], 503: ['retry-after'] } as Readonly<Record<number, readonly string[]>>,
   optional: {
-    synthesizeSpeech: servedModel,
-    createSpeech: servedModel,
-    generateMultimodalSpeech: servedModel,
-    createMessage: servedModel,
+    synthesizeSpeech: servedModelAndCharge,
+    createSpeech: servedModelAndCharge,
+    generateMultimodalSpeech: servedModelAndCharge,
+    createMessage: servedModelAndCharge,
     createNativeVideo: servedModel,
     createVideo: servedModel,
     createOfficialVideo: servedModel,
     createGenericVideo: servedModel,
     createModel3d: servedModel,
-    createEmbedding: servedModel,
+    createEmbedding: servedModelAndCharge,
+    customizeVoice: charge,
+    createVerificationSession: charge,
     downloadVideoContent: {
       200: ['accept-ranges'],
       206: ['accept-ranges', 'content-range'],

@@ -50,8 +50,10 @@ async function send(
   const priced = { operation: 'customizeVoice', model: findModel(model), expectedUnits: 1, priceFields };
   const metering = await openMetering(request, priced);
   let channelName = '';
-  const settle = (units: number) =>
-    metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: channelName, status: 200 });
+  const settle = async (units: number) => {
+    const usage = { units, inputTokens: 0, outputTokens: 0 };
+    reply.reportCharge(await metering.charge(usage, { channel: channelName, status: 200 }));
+  };
   try {
     const channelResponse = await requestModel(request, channels, {
       path: customizationPath,

@@ -10,6 +10,6 @@ export const createVerificationSession: Handler<'createVerificationSession'> = a
   const { callback_url: url } = body;
   if (url !== undefined) checkCallbackUrl(url, 'callback_url', gateway.settings.callbacks);
   // The fragment is kept, because browser applications may use it.
-  const session = await startSession(request, url === undefined ? '' : new URL(url).href);
+  const session = await startSession(request, reply, url === undefined ? '' : new URL(url).href);
   reply.json(200, viewSession(session));
 };
