@@ -26,6 +26,7 @@ const contract = [
 
 /** Tests that `npm test` leaves out, because each takes long and depends on little of the server. */
 const slow = [
+  'test/business/**/*.test.ts',
   'test/client/{browser,guide-commands,package,process}.test.ts',
   'test/conformance/test/{package,planted-faults}.test.ts',
   'test/console/**/*.test.ts',
