@@ -58,8 +58,9 @@ function faultScenarios(operation: DocumentedOperation): Scenario[] {
 
 /** Documented requests on existing resources, sent to a gateway that contains them under the documented ids. */
 function seededScenarios({ id, aliasOf = id, requests }: DocumentedOperation): Scenario[] {
-  // The ids of endpoints are numbers, so no endpoint has the documented id.
-  const names = aliasOf === 'updateEndpoint' ? [] : (examplesWithExternalData[aliasOf] ?? []);
+  // Ids of endpoints and members are numbers that the store chooses.
+  const hasNumber = ['updateEndpoint', 'updateMyMember'].includes(aliasOf);
+  const names = hasNumber ? [] : (examplesWithExternalData[aliasOf] ?? []);
   return requests.flatMap(({ mediaType, examples }) =>
     examples
       .filter(({ name }) => names.includes(name))

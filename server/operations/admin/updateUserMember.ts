@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { unknownMember, viewMember } from '../me/members.ts';
+import { unknownMemberOf, viewMember } from '../me/members.ts';
 import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
 
@@ -12,7 +12,7 @@ export const updateUserMember: Handler<'updateUserMember'> = async (
   const change = changeBy({ gateway, caller }, 'updateUserMember');
   const order = { userId: path.id, id: path.member_id, set: { name, role }, change };
   const member = await gateway.store.run('updateMember', order);
-  if (member === 'not_found') throw unknownMember();
+  if (member === 'not_found') throw await unknownMemberOf(gateway, path.id);
   gateway.keys.invalidate({ userId: path.id });
   reply.json(200, success(viewMember(member)));
 };

@@ -13,6 +13,8 @@ export class Keys {
   readonly #target: Target;
   readonly #createNonAdminKey: () => Promise<string>;
   readonly #keys = new Map<KeyVariant, Promise<string>>();
+  /** Ids of the keys that the user of the run created. */
+  readonly #ids = new Map<KeyVariant, number>();
 
   /** `createNonAdminKey` returns the key of a user who is not an admin. */
   constructor(caller: Caller, target: Target, createNonAdminKey: () => Promise<string>) {
@@ -28,9 +30,11 @@ export class Keys {
     return { ...this.#target, key: await key };
   }
 
-  /** Does the same with a new key. */
-  recreate(name: KeyVariant): Promise<Target> {
+  /** Replaces a key. Deletes it, since a key can create a limited number of others. */
+  async recreate(name: KeyVariant): Promise<Target> {
+    const id = this.#ids.get(name);
     this.#keys.delete(name);
+    if (id !== undefined) await this.#delete(id);
     return this.as(name);
   }
 
@@ -42,12 +46,15 @@ export class Keys {
     if (name === 'singleModel')
       return (await this.#create({ name, ...(await this.#singleModelLimits()) })).key;
     const { id, key } = await this.#create({ name, remain_quota: 0 });
-    const deleted = await this.#caller.send(this.#target, documented('deleteToken'), {
+    await this.#delete(id);
+    return key;
+  }
+
+  async #delete(id: number): Promise<void> {
+    const { response } = await this.#caller.send(this.#target, documented('deleteToken'), {
       path: { id: String(id) },
     });
-    if (deleted.response.status !== 200)
-      throw new Unavailable(`a key cannot be deleted: ${excerpt(deleted.response)}`);
-    return key;
+    if (response.status !== 200) throw new Unavailable(`a key cannot be deleted: ${excerpt(response)}`);
   }
 
   /** Limits a key to one model that no documented request names. */
@@ -60,10 +67,11 @@ export class Keys {
     return { remain_quota: 1_000, model_limits_enabled: true, model_limits: model };
   }
 
-  async #create({ name, ...limits }: { name: string; [field: string]: unknown }) {
+  async #create({ name, ...limits }: { name: KeyVariant; [field: string]: unknown }) {
     const body = JSON.stringify({ name: `conformance ${name}`, ...limits });
     const { response } = await this.#caller.send(this.#target, documented('createToken'), { body });
     const { data } = dataOf<{ data: { id: number; key: string } }>(response, 'no key can be created');
+    this.#ids.set(name, data.id);
     return data;
   }
 }

@@ -387,7 +387,7 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: { query: { since: Math.floor(Date.now() / 1000) - 1, format: 'csv' } },
     },
   ],
-  listMyMembers: () => [{ name: '200 a list', status: 200 }],
+  listMyMembers: () => [limitedKey({}), { name: '200 a list', status: 200 }],
   updateMyMember: ({ fixtures }) => [
     {
       name: '200 a member of the run',
@@ -396,13 +396,14 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
     },
   ],
   deleteMyMember: ({ fixtures }) => [
+    limitedKey({ path: { member_id: '1' } }),
     {
       name: '200 a member of the run',
       status: 200,
       variation: async () => ({ path: { member_id: await fixtures.newMember() } }),
     },
   ],
-  listMyStatements: () => [{ name: '200 the months', status: 200 }],
+  listMyStatements: () => [limitedKey({}), { name: '200 the months', status: 200 }],
   getMyStatement: () => statementScenarios(),
   getMyTask: ({ fixtures }) => [
     {

@@ -26,6 +26,7 @@ export const examplesWithExternalData: Readonly<Record<string, readonly string[]
   submitImageAction: ['upscale', 'inpaint'],
   submitImageModal: ['inpaint', 'custom_zoom'],
   updateEndpoint: ['disabled', 'moved'],
+  updateMyMember: ['developer'],
 };
 
 const byOperation: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {
