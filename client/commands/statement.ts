@@ -33,7 +33,7 @@ export async function showStatement(
 }
 
 /** The lines of a statement with the changes of balance and debt. */
-export function statementRows({
+function statementRows({
   opening,
   corrections,
   grants,

@@ -42,7 +42,7 @@ function calculation(charge: Charge): string[] {
 }
 
 /** Returns the calculation of a cost under a price rule: the rule, a line for each figure, and the total. */
-export function ruleCalculation(
+function ruleCalculation(
   { number, when, per = {}, minimum, figures }: AppliedRule,
   ratio: number,
   cost: number,

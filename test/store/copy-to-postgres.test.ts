@@ -167,7 +167,7 @@ describe.runIf(engines.includes('postgres'))('a copy of a SQLite database on Pos
     await expect.poll(filled).toEqual(unfilled);
     const { out, error, end } = await run({ DATABASE_URL: url });
     expect({ error, end }).toEqual({ error: '', end: 0 });
-    expect(out).toMatch(/^tables +28\nrows +\d+\nkeys +2\n/);
+    expect(out).toMatch(/^tables +31\nrows +\d+\nkeys +2\n/);
     const refused = await run({}, '--to', 'postgres://postgres@127.0.0.1:1/none');
     expect(refused).toMatchObject({ end: 1, error: expect.stringContaining('ECONNREFUSED') });
   });

@@ -48,11 +48,11 @@ export async function chargeBudgets(
 type Budget = Selectable<BudgetsTable>;
 
 /** Returns what a budget has left in its period, at least 0. */
-export const leftOfBudget = ({ amount, spent, reserved }: Pick<Budget, 'amount' | 'spent' | 'reserved'>) =>
+const leftOfBudget = ({ amount, spent, reserved }: Pick<Budget, 'amount' | 'spent' | 'reserved'>) =>
   Math.max(0, amount - spent - reserved);
 
 /** Returns a budget in the period of a time. A time before its period, as of a clock that was set back, changes nothing. */
-export function inPeriodOf<
+function inPeriodOf<
   Row extends Pick<Budget, 'period' | 'time_zone' | 'period_start' | 'period_end' | 'spent'>,
 >(budget: Row, now: number): Row {
   if (now < budget.period_end) return budget;

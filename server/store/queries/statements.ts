@@ -5,7 +5,7 @@ import { type Month, monthOf, nextMonth, startOfMonth } from '../months.ts';
 import type { Db, WalletsTable } from '../schema.ts';
 
 /** Quota of all keys of a user at one moment. Reserved quota counts as balance, because it is not charged yet. */
-export interface Standing {
+interface Standing {
   /** Balance of the wallet; without one, of the keys with a limit, except deleted ones. */
   balance: number;
   /** Cost of finished work that no quota covered. */
@@ -18,7 +18,7 @@ interface KeyOfLine {
   token_name: string | null;
 }
 
-export interface StatementGrant extends KeyOfLine {
+interface StatementGrant extends KeyOfLine {
   /** Start of the day in UTC, in Unix seconds. Null with further lines. */
   day: number | null;
   reason: string | null;
@@ -28,7 +28,7 @@ export interface StatementGrant extends KeyOfLine {
   debt_settled: number;
 }
 
-export interface StatementCharge extends KeyOfLine {
+interface StatementCharge extends KeyOfLine {
   model: string | null;
   unit: string | null;
   units: number | null;
@@ -39,7 +39,7 @@ export interface StatementCharge extends KeyOfLine {
   debt: number;
 }
 
-export interface StatementRefund extends KeyOfLine {
+interface StatementRefund extends KeyOfLine {
   model: string | null;
   quota: number;
   /** Part that returned to balances. */

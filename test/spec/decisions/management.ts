@@ -14,6 +14,7 @@ export const management: Limits = {
   'CreateTokenRequest.allow_ips': { maxLength: 8192 },
   'CreateTokenRequest.admin': { default: false },
   'CreateTokenRequest.create_keys': { default: true },
+  'CreateTokenRequest.member_id': { maximum: 9007199254740991, minimum: 1 },
   'CreateTokenRequest.group': { maxLength: 64 },
   'CreateTokenRequest.requests_per_minute': { maximum: 1000000, minimum: 0 },
   'CreateTokenRequest.sockets': { maximum: 100000, minimum: 0 },

@@ -75,5 +75,8 @@ export const parameters: Limits = {
   'listMyLog?state': { enum: ['completed', 'failed', 'canceled'] },
   'channelBindings/realtimeHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
   'channelBindings/inferenceHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
+  'parameters/Month': { pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
+  'parameters/StatementFormat': { enum: ['json', 'csv', 'html'] },
+  'parameters/MemberId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/PageNumber': { maximum: 2147483647 },
 };
