@@ -2730,6 +2730,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/prices/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check prices and costs.
+         * @description Finds models without a price, prices and price rules that never apply, and models of channels without a cost in the active configuration of this gateway. The embedded sandbox has no costs.
+         */
+        get: operations["auditPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -11164,6 +11184,50 @@ export interface components {
             data: components["schemas"]["WalletGrant"];
         };
         /**
+         * PriceProblem
+         * @description A likely mistake in the prices or costs of the configuration.
+         */
+        PriceProblem: {
+            /**
+             * @description `unpriced_model`: a channel lists models that are not served, because they have no price. `unused_price`: no channel serves a model with this price. `unreachable_rule`: a rule never applies. `impossible_value`: a condition of a rule has a value that no request for its models has. `missing_cost`: a channel has models without a cost.
+             * @enum {string}
+             */
+            kind: "unpriced_model" | "unused_price" | "unreachable_rule" | "impossible_value" | "missing_cost";
+            /**
+             * @description Path of the setting in the configuration file. Positions in lists count from 0.
+             * @example prices.gamma3.0-video.1
+             */
+            setting: string;
+            /**
+             * @description Description of the problem.
+             * @example this rule never applies, because rule 1 applies to the same requests.
+             */
+            problem: string;
+        };
+        /**
+         * AuditPricesReply
+         * @description Result of the price check.
+         */
+        AuditPricesReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The problems. */
+            data: {
+                /**
+                 * @description Revision of the checked configuration.
+                 * @example 5f1c0e9a7b42
+                 */
+                revision: string;
+                /** @description The problems. Empty if nothing was found. */
+                problems: components["schemas"]["PriceProblem"][];
+            };
+        };
+        /**
          * DocsFile
          * @description A page of the documentation, or a file that the page needs. Pages load no resources of other hosts.
          */
@@ -17394,6 +17458,32 @@ export interface operations {
             404: components["responses"]["ManagementNotFound"];
             413: components["responses"]["ManagementPayloadTooLarge"];
             415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    auditPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The problems. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPricesReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

@@ -12,6 +12,7 @@ import { Budgets } from './budgets.ts';
 import { Changes } from './changes.ts';
 import { Channels } from './channels.ts';
 import { Groups } from './groups.ts';
+import { Prices } from './prices.ts';
 import { Users } from './users.ts';
 
 type Schemas = components['schemas'];
@@ -34,6 +35,7 @@ export class Admin {
   readonly deliveries: AdminDeliveries;
   readonly endpoints: AdminEndpoints;
   readonly budgets: Budgets;
+  readonly prices: Prices;
   readonly logs: AdminLogs;
   readonly charges: AdminCharges;
   readonly changes: Changes;
@@ -49,6 +51,7 @@ export class Admin {
     this.deliveries = new AdminDeliveries(caller);
     this.endpoints = new AdminEndpoints(caller);
     this.budgets = new Budgets(caller);
+    this.prices = new Prices(caller);
     this.logs = new AdminLogs(caller);
     this.charges = new AdminCharges(caller);
     this.changes = new Changes(caller);

@@ -1,4 +1,5 @@
 export { auditBooks } from './admin/auditBooks.ts';
+export { auditPrices } from './admin/auditPrices.ts';
 export { cancelTask } from './admin/cancelTask.ts';
 export { createBudget } from './admin/createBudget.ts';
 export { createOperatorEndpoint } from './admin/createOperatorEndpoint.ts';

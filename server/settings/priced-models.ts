@@ -53,6 +53,49 @@ export function modelsByPrice(
   return Map.groupBy(served, ({ id }) => patternOf(id) ?? '');
 }
 
+interface PriceLists {
+  sandbox: boolean;
+  prices: Readonly<Record<string, ModelPrice>>;
+  channels: readonly (ServedModels['channels'][number] & {
+    costs?: Readonly<Record<string, ModelPrice>> | undefined;
+  })[];
+}
+
+/** A list of price rules with the served models that it prices. */
+export interface RuleList {
+  /** Path of the list in the configuration file. */
+  at: (string | number)[];
+  rules: readonly PriceRule[];
+  models: readonly PricedModel[];
+}
+
+/** Returns the rule lists of the prices and of the costs of each channel. */
+export function ruleLists({ sandbox, prices, channels }: PriceLists): RuleList[] {
+  return [
+    ...listsIn(prices, ['prices'], servedModels({ sandbox, channels })),
+    ...channels.flatMap((channel, index) =>
+      listsIn(
+        channel.costs ?? {},
+        ['channels', index, 'costs'],
+        servedModels({ sandbox: false, channels: [channel] }),
+      ),
+    ),
+  ];
+}
+
+function listsIn(
+  prices: Readonly<Record<string, ModelPrice>>,
+  at: readonly (string | number)[],
+  served: readonly PricedModel[],
+): RuleList[] {
+  const byPrice = modelsByPrice(prices, served);
+  return Object.entries(prices).flatMap(([pattern, price]) =>
+    typeof price === 'number'
+      ? []
+      : [{ at: [...at, pattern], rules: price, models: byPrice.get(pattern) ?? [] }],
+  );
+}
+
 const tokenFigures: readonly FigureName[] = [
   'input_tokens',
   'output_tokens',

@@ -222,7 +222,7 @@ export function readSettings(environment: Environment): Settings {
   };
   if (parsed === undefined) return settings;
   const warnings = configurationWarnings(settings).map(
-    ({ at, message }) => `${path}:${parsed.lineOf(at)}: ${message}`,
+    ({ at, problem }) => `${path}:${parsed.lineOf(at)}: ${at.join('.')}: ${problem}`,
   );
   return { ...settings, warnings };
 }

@@ -1,22 +1,41 @@
 import type { ChannelProtocol } from './configuration.ts';
 import { effectivePrices, type PriceSettings } from './effective-prices.ts';
 import { patternsOverlap } from './model-patterns.ts';
-import { type PriceFields, type PriceRule, unreachableRules } from './price-rules.ts';
-import { missingFields, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
+import { type ModelPrice, type PriceFields, type PriceRule, unreachableRules } from './price-rules.ts';
+import { missingFields, type PricedModel, ruleLists } from './priced-models.ts';
 import { catalogueModels, sandboxModels, servesBeyondCatalogue } from './served-models.ts';
 
 interface Configured extends PriceSettings {
   groups: Readonly<Record<string, { models: readonly string[] }>>;
   /** `groups` undefined: every group. */
-  channels: readonly (PriceSettings['channels'][number] & { groups: readonly string[] | undefined })[];
+  channels: readonly (PriceSettings['channels'][number] & {
+    groups: readonly string[] | undefined;
+    costs?: Readonly<Record<string, ModelPrice>> | undefined;
+  })[];
 }
 
 /** A likely mistake in a valid configuration file. */
 export interface Warning {
+  kind: WarningKind;
   /** Path of the value in the file. */
   at: (string | number)[];
-  message: string;
+  problem: string;
 }
+
+/** A channel without a cost for some of its models. The start does not warn of it. */
+interface MissingCost extends Pick<Warning, 'at' | 'problem'> {
+  kind: 'missing_cost';
+}
+
+type WarningKind =
+  | 'group'
+  | 'channel'
+  /** A channel lists a model without a price. */
+  | 'unpriced_model'
+  /** No channel serves a model with the price. */
+  | 'unused_price'
+  /** A rule of a price or cost never applies. */
+  | 'unreachable_rule';
 
 /** The models behind an id or pattern in the `models` of a channel. */
 interface Entry {
@@ -67,7 +86,7 @@ function groupWarnings({ groups }: Configured, served: readonly Entry[]): Warnin
     return models.flatMap((pattern, position) => {
       if (pattern === '*' || overlapsAny(pattern, open)) return [];
       const at = ['groups', group, 'models', position];
-      return [{ at, message: `${at.join('.')}: no channel that is open to this group serves ${pattern}.` }];
+      return [{ kind: 'group', at, problem: `no channel that is open to this group serves ${pattern}.` }];
     });
   });
 }
@@ -76,27 +95,26 @@ function priceWarnings({ prices }: Configured, served: readonly Entry[]): Warnin
   const models = served.flatMap((entry) => entry.models);
   return Object.keys(prices)
     .filter((pattern) => pattern !== '*' && !overlapsAny(pattern, models))
-    .map((pattern) => {
-      const at = ['prices', pattern];
-      return { at, message: `${at.join('.')}: no channel serves such a model.` };
-    });
+    .map((pattern) => ({
+      kind: 'unused_price',
+      at: ['prices', pattern],
+      problem: 'no channel serves such a model.',
+    }));
 }
 
-/** Finds price rules that never apply. */
-function ruleWarnings({ prices, sandbox, channels }: Configured): Warning[] {
-  const byPrice = modelsByPrice(prices, servedModels({ sandbox, channels }));
-  return Object.entries(prices).flatMap(([pattern, price]) => {
-    if (typeof price === 'number') return [];
-    const warn = (index: number, problem: string): Warning => {
-      const at = ['prices', pattern, index];
-      return { at, message: `${at.join('.')}: this rule never applies, because ${problem}.` };
-    };
-    const priced = byPrice.get(pattern) ?? [];
+/** Finds rules of prices and costs that never apply. */
+function ruleWarnings(configured: Configured): Warning[] {
+  return ruleLists(configured).flatMap(({ at, rules, models: priced }) => {
+    const warn = (index: number, problem: string): Warning => ({
+      kind: 'unreachable_rule',
+      at: [...at, index],
+      problem: `this rule never applies, because ${problem}.`,
+    });
     return [
-      ...unreachableRules(price).map(({ index, by }) =>
+      ...unreachableRules(rules).map(({ index, by }) =>
         warn(index, `rule ${by + 1} applies to the same requests`),
       ),
-      ...price.flatMap((rule, index) => {
+      ...rules.flatMap((rule, index) => {
         const [missing] = priced.length === 0 ? [] : fieldsWithoutModel(rule, priced);
         return missing === undefined ? [] : [warn(index, `no request for such a model has ${missing}`)];
       }),
@@ -113,7 +131,7 @@ function fieldsWithoutModel(rule: PriceRule, priced: readonly PricedModel[]): (k
 function channelWarnings(configured: Configured, entries: readonly ChannelEntry[]): Warning[] {
   const prices = Object.keys(effectivePrices(configured));
   return entries.flatMap(({ at, pattern, protocol, models, groups }) => {
-    const warn = (problem: string): Warning => ({ at, message: `${at.join('.')}: ${problem}` });
+    const warn = (problem: string, kind: WarningKind = 'channel'): Warning => ({ kind, at, problem });
     const unknown = `the catalog has no ${protocol} model ${pattern}`;
     if (models.length === 0) return [warn(`${unknown}, so nothing is served.`)];
     const allowed = groups.flatMap((group) => configured.groups[group]?.models ?? []);
@@ -124,8 +142,23 @@ function channelWarnings(configured: Configured, entries: readonly ChannelEntry[
       ...(protocol === 'native' && servesBeyondCatalogue(protocol, pattern)
         ? [warn(`${unknown}, so only the generic video routes serve it.`)]
         : []),
-      ...(unpriced.length > 0 ? [warn(`not served, because no price is set: ${unpriced.join(', ')}.`)] : []),
+      ...(unpriced.length > 0
+        ? [warn(`not served, because no price is set: ${unpriced.join(', ')}.`, 'unpriced_model')]
+        : []),
     ];
+  });
+}
+
+/** Finds models of channels for which the channel has no cost. */
+export function missingCosts({ channels }: Pick<Configured, 'channels'>): MissingCost[] {
+  return channels.flatMap(({ protocol, models, costs = {} }, index) => {
+    const known = Object.keys(costs);
+    const without = new Set(
+      models.flatMap(({ id }) => modelsOf(protocol, id)).filter((model) => !overlapsAny(model, known)),
+    );
+    if (without.size === 0) return [];
+    const problem = `no cost is set: ${[...without].join(', ')}.`;
+    return [{ kind: 'missing_cost', at: ['channels', index], problem }];
   });
 }
 

@@ -144,6 +144,30 @@ describe('prints one line and exits with 1 for', () => {
   });
 });
 
+test('reports problems of prices and exits with 1', async () => {
+  const missing = { kind: 'missing_cost', setting: 'channels.0', problem: 'no cost is set: voxa-v1.' };
+  const unused = { kind: 'unused_price', setting: 'prices.a', problem: 'no channel serves such a model.' };
+  let problems = [unused, missing];
+  const url = await startStubServer((_, response) => {
+    const body = { success: true, message: '', data: { revision: '5f1c0e9a7b42', problems } };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  const options = { env: { ...env, UNIGATE_BASE_URL: url } };
+  const found = await admin(['prices', 'check'], options);
+  expect(found).toMatchObject({ code: 1, stderr: 'unigate: The prices have problems.\n' });
+  expect(found.stdout.toString()).toMatch(
+    /^kind +setting +problem\nunused_price +prices\.a .*\nmissing_cost +channels\.0 .*\n$/,
+  );
+  const ignoring = await admin(['prices', 'check', '--ignore-costs', '--json'], options);
+  expect(JSON.parse(ignoring.stdout.toString())).toMatchObject({ problems: [unused] });
+  expect(ignoring.code).toBe(1);
+  problems = [missing];
+  expect(await admin(['prices', 'check', '--ignore-costs'], options)).toMatchObject({
+    code: 0,
+    stderr: 'No problems.\n',
+  });
+});
+
 test('reports a ledger that does not balance and exits with 1', async () => {
   const problems = [{ subject: 'key 7', problem: 'has 101 left' }];
   const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, leased: 0, spent: 0, left: 101 };

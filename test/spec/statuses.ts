@@ -156,6 +156,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   openWallet: [...operated, 404],
   grantToWallet: [...operated, 404, ...body],
   listWalletGrants: [...operated, 404],
+  auditPrices: [200, 401, 403, 429, 500, 503],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 304, 404, 500],

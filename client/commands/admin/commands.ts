@@ -11,6 +11,7 @@ import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
 import { migrateCommand } from './migrate.ts';
+import { priceCommands } from './prices.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { releaseCommand } from './release.ts';
 import { reloadCommand } from './reload.ts';
@@ -29,6 +30,7 @@ export const groups = {
   tasks: 'manage tasks',
   deliveries: 'manage callback deliveries',
   budgets: 'manage budgets of users and keys',
+  prices: 'check prices',
   endpoints: 'manage callback endpoints of the operator',
   logs: 'search and export the log',
   statements: 'show monthly statements of users',
@@ -44,6 +46,7 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   ...deliveryCommands,
   ...endpointCommands,
   ...budgetCommands,
+  ...priceCommands,
   ...logCommands,
   ...statementCommands,
   explain: explainCommand,

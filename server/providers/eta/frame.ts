@@ -2,8 +2,8 @@ import { defined } from '../json.ts';
 import { agreedValue, type GenericVideoRequest, oneOf, ratioFields } from '../video.ts';
 import { frameOfSize } from '../video-frame.ts';
 
-const resolutions = ['480p', '720p', '1080p'] as const;
-const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
+export const resolutions = ['480p', '720p', '1080p'] as const;
+export const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
 
 export interface Frame {
   resolution?: (typeof resolutions)[number];

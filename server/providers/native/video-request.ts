@@ -22,9 +22,9 @@ import {
   shortcutMedia,
 } from './video-media.ts';
 
-const resolutions = ['480P', '720P', '1080P'] as const;
+export const resolutions = ['480P', '720P', '1080P'] as const;
 const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16'] as const;
-const ratios = ['adaptive', ...fixedRatios] as const;
+export const ratios = ['adaptive', ...fixedRatios] as const;
 const maxSeed = 2_147_483_647;
 /** The provider cuts longer prompts. */
 const maxPromptLength = 20_000;

@@ -49,6 +49,7 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   searchTasks: list,
   searchDeliveries: list,
   auditBooks: () => [{ name: '200 the totals', status: 200 }],
+  auditPrices: () => [{ name: '200 the problems', status: 200 }],
   showFigures: () => [{ name: '200 figures', status: 200 }],
   exportLogs: (): Scenario[] => [
     {

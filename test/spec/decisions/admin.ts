@@ -40,5 +40,8 @@ export const admin: Limits = {
   'GrantToWalletRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },
   'GrantToWalletRequest.reference': { maxLength: 200, minLength: 1 },
   'GrantToWalletRequest.reason': { maxLength: 500, minLength: 1 },
+  'PriceProblem.kind': {
+    enum: ['unpriced_model', 'unused_price', 'unreachable_rule', 'impossible_value', 'missing_cost'],
+  },
   'listWalletGrants?after': { maximum: 9007199254740991, minimum: 1 },
 };

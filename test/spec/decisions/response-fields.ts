@@ -270,6 +270,9 @@ export const responseFields: ResponseFields = {
   WalletTotals: 'balance debt granted held leased refunded spent wallets',
   Debtor: 'debt deleted id name',
   AuditProblem: 'problem subject',
+  AuditPricesReply: 'data message success',
+  'AuditPricesReply.data': 'problems revision',
+  PriceProblem: 'kind problem setting',
   ExportedEntry:
     'channel completion_tokens config_revision cost|null created_at debt duration_ms error_code|null group_name group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units upstream_id|null user_id',
   ChargeReply: 'data message success',
