@@ -101,6 +101,7 @@ export type {
 } from './endpoints.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
+export { type AmountDisplay, formatAmount } from './format-amount.ts';
 export type { ImageJob, ImageJobs, PressOptions, SucceededImageJob } from './image-jobs.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';

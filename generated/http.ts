@@ -1298,7 +1298,7 @@ export interface paths {
         };
         /**
          * Get the caller's key, user and group.
-         * @description Returns the key of the request with its scopes, models, limits and quota, its user, and the group that sets its prices. A client can use it to check a key and to decide what to show.
+         * @description Returns the key of the request with its scopes, models, limits and quota, its user, the group that sets its prices, and the currency in which people see amounts. A client can use it to check a key and to decide what to show.
          */
         get: operations["getMe"];
         put?: never;
@@ -7739,6 +7739,22 @@ export interface components {
             ratio: number | null;
         };
         /**
+         * MeDisplay
+         * @description The currency in which a client shows amounts of quota to people, by the group of the user. All amounts in requests and responses are in quota units. Null if the configuration sets no currency. Amounts are then shown in quota.
+         */
+        MeDisplay: {
+            /**
+             * @description Quota units that are worth one unit of the currency.
+             * @example 500000
+             */
+            quota_per_unit: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+        } | null;
+        /**
          * MemberRole
          * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: calls, and the key itself with the keys created with it. `billing`: reads balance, usage, log, prices and statements of the user, and makes no calls.
          * @example developer
@@ -7773,6 +7789,7 @@ export interface components {
             user: components["schemas"]["MeUser"];
             wallet: components["schemas"]["MeWallet"];
             group: components["schemas"]["MeGroup"];
+            display: components["schemas"]["MeDisplay"];
             member: components["schemas"]["MeMember"];
         };
         /**

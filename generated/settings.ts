@@ -21,7 +21,21 @@ export interface components {
                     models: string[];
                     /** @description Price multiplier of the group. Default: 1. */
                     ratio?: number;
+                    /** @description Currency in which the users of the group see amounts. Default: that of `display` at the top of the file. */
+                    display?: {
+                        /** @description Quota units that are worth one unit of the currency. */
+                        quota_per_unit: number;
+                        /** @description ISO 4217 code of the currency, such as `EUR`. */
+                        currency: string;
+                    };
                 };
+            };
+            /** @description Currency in which people see amounts of quota. It changes no charge. Default: amounts are in quota. */
+            display?: {
+                /** @description Quota units that are worth one unit of the currency. */
+                quota_per_unit: number;
+                /** @description ISO 4217 code of the currency, such as `EUR`. */
+                currency: string;
             };
             /** @description Price of each model, by id or pattern: quota per unit, or a list of rules of which the first that applies is used. A model without a price is not available. */
             prices?: {

@@ -1,5 +1,6 @@
 import type { LogItem } from '../logs.ts';
 import type { Unigate } from '../unigate.ts';
+import { type AmountFormat, inQuota, readAmountFormat } from './amounts.ts';
 import type { Invocation } from './command-line.ts';
 import { follow } from './follow.ts';
 import { readCount, readInterval } from './task-options.ts';
@@ -21,14 +22,15 @@ export async function tailLogs(
     isOnce: options['no-follow'] ?? false,
     signal,
   });
+  const amount = options.json ? inQuota : await readAmountFormat(client, signal);
   for await (const batch of batches)
     for (const entry of batch)
-      stdout.write(`${options.json ? JSON.stringify(entry) : oneLine(lineOf(entry))}\n`);
+      stdout.write(`${options.json ? JSON.stringify(entry) : oneLine(lineOf(entry, amount))}\n`);
 }
 
-function lineOf(entry: LogItem): string {
+function lineOf(entry: LogItem, amount: AmountFormat): string {
   const { created_at, request_id, token_name, model_name, state = '', quota, task_id } = entry;
-  return [formatTime(created_at), request_id, token_name, model_name, state, String(quota), task_id ?? '']
+  return [formatTime(created_at), request_id, token_name, model_name, state, amount(quota), task_id ?? '']
     .join('  ')
     .trimEnd();
 }

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Statement } from '../my-statements.ts';
 import { saveFile } from '../save-file.ts';
 import type { Unigate } from '../unigate.ts';
+import { type AmountFormat, inQuota, readAmountFormat } from './amounts.ts';
 import type { Invocation } from './command-line.ts';
 import { printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -23,7 +24,8 @@ export async function showStatement(
   }
   if (output === undefined) {
     const statement = await client.me.statements.retrieve(month, { signal });
-    printTable(terminal, options, statementRows(statement), statement);
+    const amount = options.json ? inQuota : await readAmountFormat(client, signal);
+    printTable(terminal, options, statementRows(statement, amount), statement);
     return;
   }
   const format = output.endsWith('.html') ? 'html' : 'csv';
@@ -33,16 +35,11 @@ export async function showStatement(
 }
 
 /** The lines of a statement with the changes of balance and debt. */
-function statementRows({
-  opening,
-  corrections,
-  grants,
-  charges,
-  refunds,
-  forfeited,
-  closing,
-}: Statement): string[][] {
-  const row = (label: string, balance: number, debt: number) => [label, String(balance), String(debt)];
+function statementRows(
+  { opening, corrections, grants, charges, refunds, forfeited, closing }: Statement,
+  amount: AmountFormat,
+): string[][] {
+  const row = (label: string, balance: number, debt: number) => [label, amount(balance), amount(debt)];
   return [
     ['', 'balance', 'debt'],
     row('opening', opening.balance, opening.debt),

@@ -31,6 +31,7 @@ const live = [
   'warnings',
   'channels',
   'groups',
+  'display',
   'prices',
   'fallbacks',
   'callbacks',
@@ -91,6 +92,7 @@ export function withLiveSettings(before: Settings, after: Settings): Settings {
 function otherSettings({ callbacks, limits, tls, ...settings }: Settings): Named {
   return {
     access_log: settings.accessLog,
+    display: settings.display,
     fallbacks: settings.fallbacks,
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,

@@ -129,7 +129,35 @@ function contradictions(file: ConfigurationFile): Problem[] {
     }
     return problems;
   });
-  return [...proxies, ...channels, ...priceProblems(file), ...fallbackProblems(file.fallbacks ?? {})];
+  return [
+    ...proxies,
+    ...channels,
+    ...currencyProblems(file),
+    ...priceProblems(file),
+    ...fallbackProblems(file.fallbacks ?? {}),
+  ];
+}
+
+/** Finds currencies that do not exist. */
+function currencyProblems({ display, groups = {} }: ConfigurationFile): Problem[] {
+  const displays = [
+    { at: ['display'], display },
+    ...Object.entries(groups).map(([name, group]) => ({
+      at: ['groups', name, 'display'],
+      display: group.display,
+    })),
+  ];
+  const known = new Set(Intl.supportedValuesOf('currency'));
+  return displays.flatMap(({ at, display }) =>
+    display === undefined || known.has(display.currency)
+      ? []
+      : [
+          problemAt(
+            [...at, 'currency'],
+            `${display.currency} is no ISO 4217 code of a currency, such as EUR.`,
+          ),
+        ],
+  );
 }
 
 /** Finds mistakes in price rules, and prices of figures that a usage of the model does not have. */

@@ -49,6 +49,13 @@ export interface ChannelSettings {
   limits?: ChannelLimits | undefined;
 }
 
+/** Currency in which people see amounts of quota. */
+export interface DisplaySettings {
+  quotaPerUnit: number;
+  /** ISO 4217 code. */
+  currency: string;
+}
+
 export interface Settings {
   /** Path of the configuration file. Undefined: there is none. */
   file: string | undefined;
@@ -88,7 +95,11 @@ export interface Settings {
   sandboxDraft: boolean;
   /** Approximate length of its songs. Undefined: its own default. */
   sandboxSongSeconds: number | undefined;
-  groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
+  groups: Readonly<
+    Record<string, { models: readonly string[]; ratio: number; display?: DisplaySettings | undefined }>
+  >;
+  /** Display of users whose group has none of its own. Undefined: amounts are in quota. */
+  display?: DisplaySettings | undefined;
   /** Prices by model id or pattern, as configured; see `effectivePrices`. */
   prices: Readonly<Record<string, ModelPrice>>;
   channels: readonly ChannelSettings[];
@@ -176,8 +187,12 @@ export function readSettings(environment: Environment): Settings {
     sandboxDraft: sandbox.draft === true,
     sandboxSongSeconds: sandbox.song_seconds,
     groups: Object.fromEntries(
-      Object.entries(groups).map(([name, { models, ratio = 1 }]) => [name, { models, ratio }]),
+      Object.entries(groups).map(([name, { models, ratio = 1, display }]) => [
+        name,
+        { models, ratio, ...(display && { display: displaySettings(display) }) },
+      ]),
     ),
+    display: file.display && displaySettings(file.display),
     prices: file.prices ?? {},
     fallbacks: file.fallbacks,
     channels: (file.channels ?? []).map((channel) => ({
@@ -230,6 +245,18 @@ export function readSettings(environment: Environment): Settings {
 /** Returns the megabytes of request bodies that one key may have in the memory of a process. */
 export function bodyMbPerKey({ limits }: Pick<Settings, 'limits'>): number {
   return limits.bodyMbPerKey ?? 2 * limits.bodyMb;
+}
+
+/** Returns the currency in which the users of a group see amounts. */
+export function displayOf(
+  { groups, display }: Pick<Settings, 'groups' | 'display'>,
+  group: string,
+): DisplaySettings | undefined {
+  return (Object.hasOwn(groups, group) ? groups[group]?.display : undefined) ?? display;
+}
+
+function displaySettings(display: NonNullable<ConfigurationFile['display']>): DisplaySettings {
+  return { quotaPerUnit: display.quota_per_unit, currency: display.currency };
 }
 
 /** Returns all values that no log may contain. */

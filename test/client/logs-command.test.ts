@@ -14,10 +14,17 @@ const entry = (id: number, more: object = {}) => ({
   ...more,
 });
 
+/** Currency of the amounts in lines, but not in JSON. */
+const display = { quota_per_unit: 100, currency: 'EUR' };
+
 /** Responds with one list of entries after the other. Calls `ended` after the last. */
 async function startLogServer(pages: object[][], ended = () => {}) {
   const queries: URLSearchParams[] = [];
   const url = await startStubServer(({ url: path = '' }, response) => {
+    if (path === '/api/me') {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: { display } }));
+      return;
+    }
     queries.push(new URL(path, 'http://x').searchParams);
     const items = pages[queries.length - 1] ?? [];
     if (queries.length >= pages.length) ended();
@@ -49,7 +56,7 @@ test('logs tail prints lines without control characters, and filters by a keywor
   const { code, stdout } = await runCommand(['logs', 'tail', 'voxa', '--no-follow', '-n', '3'], { env });
   expect([code, stdout.toString()]).toEqual([
     0,
-    '2026-11-18T10:26:41Z  req_1  phone\\u001b[31m  voxa-v2  completed  52  task_1\n'.replace(
+    '2026-11-18T10:26:41Z  req_1  phone\\u001b[31m  voxa-v2  completed  €0.52  task_1\n'.replace(
       '2026-11-18T10:26:41Z',
       `${new Date(1_795_000_001_000).toISOString().slice(0, 19)}Z`,
     ),

@@ -135,6 +135,39 @@ channels:
   expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true, relayMedia: true });
 });
 
+test('display is a currency with a rate, also of a group', () => {
+  const { display, groups } = withFile(`display: { quota_per_unit: 500000, currency: EUR }
+groups:
+  default: { models: ["*"] }
+  tokyo: { models: ["*"], display: { quota_per_unit: 0.5, currency: JPY } }
+`).read();
+  expect(display).toEqual({ quotaPerUnit: 500_000, currency: 'EUR' });
+  expect(groups.default?.display).toBeUndefined();
+  expect(groups.tokyo?.display).toEqual({ quotaPerUnit: 0.5, currency: 'JPY' });
+  const read = (yaml: string) => withFile(`prices: { "*": 1 }\n${yaml}\n`).read;
+  expect(read('display: { quota_per_unit: 0, currency: EUR }')).toThrow(
+    /:2: display.quota_per_unit must be > 0\.$/,
+  );
+  expect(read('display: { quota_per_unit: .inf, currency: EUR }')).toThrow(
+    /:2: display.quota_per_unit must be /,
+  );
+  expect(read('display: { quota_per_unit: 1.5e12, currency: EUR }')).toThrow(
+    /:2: display.quota_per_unit must be <= 1000000000000\.$/,
+  );
+  expect(read('display: { quota_per_unit: 5 }')).toThrow(
+    /:2: display must have required property 'currency'\.$/,
+  );
+  expect(read('display: { quota_per_unit: 5, currency: eur }')).toThrow(
+    /:2: display.currency must match pattern /,
+  );
+  expect(read('display:\n  quota_per_unit: 5\n  currency: ABC')).toThrow(
+    /:4: display.currency: ABC is no ISO 4217 code of a currency, such as EUR\.$/,
+  );
+  expect(read('groups:\n  a:\n    models: []\n    display: { quota_per_unit: 5, currency: ABC }')).toThrow(
+    /:5: groups.a.display.currency: ABC is no /,
+  );
+});
+
 describe('the revision', () => {
   const file = (key: string, price = 1) => `prices: { "*": ${price}, voxa-v2: 3 }
 callbacks: { secret: ${key} }

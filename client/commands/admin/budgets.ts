@@ -2,16 +2,16 @@ import type { Budget } from '../../admin/budgets.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseInteger } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<Budget> = {
   id: ({ id }) => id,
   user: ({ user_id }) => user_id,
   key: ({ token_id }) => token_id,
   period: ({ period }) => period,
-  amount: ({ amount }) => amount,
-  spent: ({ spent }) => spent,
-  reserved: ({ reserved }) => reserved,
+  amount: ({ amount }) => amountOf(amount),
+  spent: ({ spent }) => amountOf(spent),
+  reserved: ({ reserved }) => amountOf(reserved),
   hard: ({ hard }) => hard,
   end: ({ period_end }) => time(period_end),
 };
@@ -34,7 +34,9 @@ export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, options, output, signal }) {
       const { user: user_id, token: token_id } = options;
       const query = { user_id, token_id, ...pageOf(options) };
-      output.page(await client.admin.budgets.list(query, { signal }), columns, options);
+      const page = await client.admin.budgets.list(query, { signal });
+      await output.readCurrency(client, signal);
+      output.page(page, columns, options);
     },
   }),
   'budgets create': command({
@@ -75,6 +77,7 @@ export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
         throw new UsageError('budgets update: --amount, --hard or --soft is required.');
       const change = { amount, ...(hard !== soft && { hard }) };
       const budget = await client.admin.budgets.update(parseInteger(text, 'ID'), change, { signal });
+      await output.readCurrency(client, signal);
       output.table([budget], columns, budget);
     },
   }),

@@ -1,6 +1,6 @@
 import { command } from './command.ts';
 import { parseInteger } from './options.ts';
-import { time } from './output.ts';
+import { amountOf, time } from './output.ts';
 
 /** `explain`: shows why a call or task cost what it cost. */
 export const explainCommand = command({
@@ -52,8 +52,11 @@ export const refundCommand = command({
   ],
   async run({ client, text, options: { amount, reason }, output, signal }) {
     const refund = await client.admin.charges.refund(text, { amount, reason }, { signal });
-    const { request_id: request, charged, credited_to: key, remain_quota: left } = refund;
-    output.fields({ request, charged, refunded: refund.amount, key: key ?? refund.token_id, left }, refund);
+    await output.readCurrency(client, signal);
+    const { request_id: request, credited_to: key } = refund;
+    const amounts = { charged: amountOf(refund.charged), refunded: amountOf(refund.amount) };
+    const left = amountOf(refund.remain_quota);
+    output.fields({ request, ...amounts, key: key ?? refund.token_id, left }, refund);
     if (key === null) output.note('The key had no limit, so only its used quota was corrected.');
   },
 });

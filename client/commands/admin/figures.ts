@@ -2,7 +2,7 @@ import type { Figures } from '../../admin/admin.ts';
 import { UsageError } from '../usage-error.ts';
 import { command } from './command.ts';
 import { parseInteger, parseTime } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key'] as const;
 type Grouping = (typeof groupings)[number];
@@ -21,10 +21,10 @@ const groupColumns: Readonly<Record<Grouping, (group: Group) => string | number 
 const columns: Columns<Group> = {
   requests: ({ requests }) => requests,
   errors: ({ errors }) => errors,
-  quota: ({ quota }) => quota,
-  refunded: ({ refunded }) => refunded,
-  cost: ({ cost }) => cost,
-  margin: ({ margin }) => margin,
+  quota: ({ quota }) => amountOf(quota),
+  refunded: ({ refunded }) => amountOf(refunded),
+  cost: ({ cost }) => amountOf(cost),
+  margin: ({ margin }) => amountOf(margin),
   units: ({ units }) =>
     Object.entries(units)
       .map(([unit, count]) => `${count} ${unit}`)
@@ -65,6 +65,7 @@ export const figuresCommand = command({
   async run({ client, options, output, signal }) {
     const { by = [], user: user_id, token: token_id, ...others } = options;
     const figures = await client.admin.figures({ by, user_id, token_id, ...others }, { signal });
+    await output.readCurrency(client, signal);
     const heads = Object.fromEntries(by.map((grouping) => [grouping, groupColumns[grouping]]));
     output.table(figures.items, { ...heads, ...columns }, figures);
     if (figures.complete_until !== null)

@@ -3,7 +3,7 @@ import type { Values } from '../option.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseExpiry, parseInteger, parseLimit, parseList, toggle } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
 
@@ -15,9 +15,9 @@ const columns: Columns<AdminToken> = {
   creator: ({ created_by }) => created_by ?? '-',
   group: ({ group }) => group,
   status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : statuses[status - 1]),
-  left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : remain_quota),
-  used: ({ used_quota }) => used_quota,
-  debt: ({ debt = 0 }) => debt,
+  left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : amountOf(remain_quota)),
+  used: ({ used_quota }) => amountOf(used_quota),
+  debt: ({ debt = 0 }) => amountOf(debt),
   ends: ({ expired_time }) => time(expired_time),
   rights: ({ admin, create_keys }) =>
     [admin && 'admin', create_keys && 'create keys'].filter(Boolean).join(', '),
@@ -91,7 +91,9 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
       const { user: user_id, name, group, status: word } = options;
       const number = word === undefined ? undefined : ((statuses.indexOf(word) + 1) as 1 | 2 | 3 | 4);
       const query = { user_id, name, group, status: number, ...pageOf(options) };
-      output.page(await client.admin.tokens.list(query, { signal }), columns, options);
+      const page = await client.admin.tokens.list(query, { signal });
+      await output.readCurrency(client, signal);
+      output.page(page, columns, options);
     },
   }),
   'keys create': command({
@@ -165,6 +167,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
         ...limitsOf(options),
       };
       const token = await client.admin.tokens.update(parseInteger(text, 'ID'), change, { signal });
+      await output.readCurrency(client, signal);
       output.table([token], columns, token);
     },
   }),
@@ -187,8 +190,11 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, text, options: { amount, reason }, output, signal }) {
       const id = parseInteger(text, 'ID');
       const grant = await client.admin.tokens.grant(id, { amount, reason }, { signal });
-      const { remain_quota: left, debt_settled, debt } = grant;
-      output.fields({ grant: grant.id, key: id, amount, debt_settled, left, debt }, grant);
+      await output.readCurrency(client, signal);
+      const debt_settled = amountOf(grant.debt_settled);
+      const left = amountOf(grant.remain_quota);
+      const fields = { grant: grant.id, key: id, amount: amountOf(amount), debt_settled, left };
+      output.fields({ ...fields, debt: amountOf(grant.debt) }, grant);
     },
   }),
   'keys revoke': command({

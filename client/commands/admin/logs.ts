@@ -3,7 +3,7 @@ import type { LogItem } from '../../logs.ts';
 import { saveFile } from '../../save-file.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseInteger, parseTime } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<LogItem> = {
   time: ({ created_at }) => time(created_at),
@@ -12,8 +12,8 @@ const columns: Columns<LogItem> = {
   model: ({ model_name }) => model_name,
   in: ({ prompt_tokens }) => prompt_tokens,
   out: ({ completion_tokens }) => completion_tokens,
-  quota: ({ quota }) => quota,
-  refunded: ({ refunded }) => (refunded === 0 ? '' : refunded),
+  quota: ({ quota }) => amountOf(quota),
+  refunded: ({ refunded }) => (refunded === 0 ? '' : amountOf(refunded)),
   request: ({ request_id }) => request_id,
 };
 
@@ -46,7 +46,9 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, options, output, signal }) {
       const { keyword, since: start, until: end, model, state, token: token_id } = options;
       const query = { keyword, start, end, model, state, token_id, ...pageOf(options) };
-      output.page(await client.logs.search(query, { signal }), columns, options);
+      const page = await client.logs.search(query, { signal });
+      await output.readCurrency(client, signal);
+      output.page(page, columns, options);
     },
   }),
   'logs export': command({

@@ -1,3 +1,5 @@
+import type { Unigate } from '../../unigate.ts';
+import { inQuota, readAmountFormat } from '../amounts.ts';
 import type { Values } from '../option.ts';
 import { oneLine, printJson, printTable, type Terminal } from '../terminal.ts';
 import type { paging } from './options.ts';
@@ -7,8 +9,13 @@ export interface Page<Item> {
   total: number;
 }
 
+/** An amount of quota in a table, which is shown in the currency of the user. */
+interface Amount {
+  quota: number;
+}
+
 /** Value of a table cell. */
-export type Cell = string | number | boolean | null | undefined;
+export type Cell = string | number | boolean | Amount | null | undefined;
 
 /** Functions that read the columns of an entry. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
@@ -18,6 +25,7 @@ export class Output {
   readonly #terminal: Terminal;
   readonly #json: boolean;
   readonly #quiet: boolean;
+  #formatAmount = inQuota;
 
   constructor(terminal: Terminal, { json = false, quiet = false }: { json?: boolean; quiet?: boolean }) {
     this.#terminal = terminal;
@@ -25,10 +33,15 @@ export class Output {
     this.#quiet = quiet;
   }
 
+  /** Reads the currency in which tables show amounts. Without this call, and in JSON, they are in quota. */
+  async readCurrency(client: Unigate, signal: AbortSignal): Promise<void> {
+    if (!this.#json) this.#formatAmount = await readAmountFormat(client, signal);
+  }
+
   /** Prints a table with a header, or the data as JSON. */
   table<Item>(items: readonly Item[], columns: Columns<Item>, data: unknown = items): void {
     const columnReaders = Object.values(columns);
-    const rows = items.map((item) => columnReaders.map((read) => formatCell(read(item))));
+    const rows = items.map((item) => columnReaders.map((read) => this.#formatCell(read(item))));
     const table = items.length > 0 ? [Object.keys(columns), ...rows] : [];
     printTable(this.#terminal, { json: this.#json }, table, data);
   }
@@ -58,7 +71,7 @@ export class Output {
     printTable(
       this.#terminal,
       { json: this.#json },
-      rows.map(([name, value]) => [name, formatCell(value)]),
+      rows.map(([name, value]) => [name, this.#formatCell(value)]),
       data,
     );
   }
@@ -78,11 +91,17 @@ export class Output {
   note(line: string): void {
     if (!this.#json && !this.#quiet) this.#terminal.stderr.write(`${oneLine(line)}\n`);
   }
+
+  #formatCell(value: Cell): string {
+    if (value === undefined || value === null) return '';
+    if (typeof value === 'object') return this.#formatAmount(value.quota);
+    return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+  }
 }
 
-function formatCell(value: Cell): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+/** Marks a number as an amount of quota. */
+export function amountOf(quota: number | null | undefined): Amount | null | undefined {
+  return typeof quota === 'number' ? { quota } : quota;
 }
 
 /** Formats Unix seconds in UTC. */

@@ -2,7 +2,7 @@ import type { AdminTask, AdminTaskDetails, TaskSettlement } from '../../admin/ad
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseDecimal, parseInteger, parseTime } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<AdminTask> = {
   id: ({ id }) => id,
@@ -12,8 +12,8 @@ const columns: Columns<AdminTask> = {
   model: ({ model }) => model,
   channel: ({ channel }) => channel,
   state: ({ state, progress }) => (state === 'in_progress' ? `${state} ${progress} %` : state),
-  reserved: ({ reserved }) => reserved,
-  charged: ({ charged }) => charged,
+  reserved: ({ reserved }) => amountOf(reserved),
+  charged: ({ charged }) => amountOf(charged),
   error: ({ error }) => error?.code,
 };
 
@@ -62,7 +62,9 @@ export const taskCommands: Readonly<Record<string, AdminCommand>> = {
       const { id, user: user_id, token: token_id, state, model, channel, format, since, until } = options;
       const filters = { id, user_id, token_id, state, model, channel, format, since, until };
       const query = { ...filters, error_code: options['error-code'], ...pageOf(options) };
-      output.page(await client.admin.tasks.list(query, { signal }), columns, options);
+      const page = await client.admin.tasks.list(query, { signal });
+      await output.readCurrency(client, signal);
+      output.page(page, columns, options);
     },
   }),
   'tasks show': command({
@@ -82,6 +84,7 @@ export const taskCommands: Readonly<Record<string, AdminCommand>> = {
     examples: ['tasks cancel task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
     async run({ client, text, output, signal }) {
       const task = await client.admin.tasks.cancel(text, { signal });
+      await output.readCurrency(client, signal);
       output.table([task], columns, task);
     },
   }),
@@ -105,6 +108,7 @@ export const taskCommands: Readonly<Record<string, AdminCommand>> = {
     ],
     async run({ client, text, options, output, signal }) {
       const task = await client.admin.tasks.settle(text, settlementOf(options), { signal });
+      await output.readCurrency(client, signal);
       output.table([task], columns, task);
     },
   }),

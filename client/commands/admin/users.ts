@@ -3,7 +3,7 @@ import type { User } from '../../admin/users.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseInteger, toggle } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<User> = {
   id: ({ id }) => id,
@@ -13,8 +13,8 @@ const columns: Columns<User> = {
   disabled: ({ disabled }) => disabled,
   keys: ({ keys }) => keys,
   wallet: ({ has_wallet }) => has_wallet,
-  left: ({ remain_quota }) => remain_quota,
-  used: ({ used_quota }) => used_quota,
+  left: ({ remain_quota }) => amountOf(remain_quota),
+  used: ({ used_quota }) => amountOf(used_quota),
   created: ({ created_time }) => time(created_time),
 };
 
@@ -41,6 +41,7 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, options, output, signal }) {
       const { name, group } = options;
       const page = await client.admin.users.list({ name, group, ...pageOf(options) }, { signal });
+      await output.readCurrency(client, signal);
       output.page(page, columns, options);
     },
   }),
@@ -76,6 +77,7 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
         throw new UsageError('users update: at least one option is required.');
       const change = { name, group, role, disabled };
       const user = await client.admin.users.update(parseInteger(text, 'ID'), change, { signal });
+      await output.readCurrency(client, signal);
       output.table([user], columns, user);
     },
   }),

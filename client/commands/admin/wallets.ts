@@ -1,21 +1,25 @@
 import type { Wallet, WalletGrant } from '../../admin/user-wallets.ts';
 import { type AdminCommand, command } from './command.ts';
 import { parseInteger } from './options.ts';
-import { type Columns, type Output, time } from './output.ts';
+import { amountOf, type Columns, type Output, time } from './output.ts';
 
 const grantColumns: Columns<WalletGrant> = {
   id: ({ id }) => id,
   time: ({ created_at }) => time(created_at),
-  amount: ({ amount }) => amount,
+  amount: ({ amount }) => amountOf(amount),
   reference: ({ reference }) => reference ?? 'taken over',
   reason: ({ reason }) => reason,
-  settled: ({ debt_settled }) => debt_settled,
-  balance: ({ balance }) => balance,
-  debt: ({ debt }) => debt,
+  settled: ({ debt_settled }) => amountOf(debt_settled),
+  balance: ({ balance }) => amountOf(balance),
+  debt: ({ debt }) => amountOf(debt),
 };
 
 function printWallet(output: Output, wallet: Wallet): void {
-  const { user_id: user, balance, reserved, used, debt, created_time } = wallet;
+  const { user_id: user, created_time } = wallet;
+  const balance = amountOf(wallet.balance);
+  const reserved = amountOf(wallet.reserved);
+  const used = amountOf(wallet.used);
+  const debt = amountOf(wallet.debt);
   output.fields({ user, balance, reserved, used, debt, opened: time(created_time) }, wallet);
 }
 
@@ -26,7 +30,9 @@ export const walletCommands: Readonly<Record<string, AdminCommand>> = {
     options: {},
     examples: ['wallets show 2', 'wallets show 2 --json'],
     async run({ client, text, output, signal }) {
-      printWallet(output, await client.admin.users.wallets.retrieve(parseInteger(text, 'USER'), { signal }));
+      const wallet = await client.admin.users.wallets.retrieve(parseInteger(text, 'USER'), { signal });
+      await output.readCurrency(client, signal);
+      printWallet(output, wallet);
     },
   }),
   'wallets open': command({
@@ -35,7 +41,9 @@ export const walletCommands: Readonly<Record<string, AdminCommand>> = {
     options: {},
     examples: ['wallets open 2'],
     async run({ client, text, output, signal }) {
-      printWallet(output, await client.admin.users.wallets.open(parseInteger(text, 'USER'), { signal }));
+      const wallet = await client.admin.users.wallets.open(parseInteger(text, 'USER'), { signal });
+      await output.readCurrency(client, signal);
+      printWallet(output, wallet);
     },
   }),
   'wallets grant': command({
@@ -63,8 +71,10 @@ export const walletCommands: Readonly<Record<string, AdminCommand>> = {
       const user = parseInteger(text, 'USER');
       const body = { amount, reason, reference };
       const grant = await client.admin.users.wallets.grant(user, body, { signal });
-      const { id, debt_settled, balance, debt } = grant;
-      output.fields({ grant: id, user, amount, reference, debt_settled, balance, debt }, grant);
+      await output.readCurrency(client, signal);
+      const fields = { grant: grant.id, user, amount: amountOf(amount), reference };
+      const debts = { debt_settled: amountOf(grant.debt_settled), balance: amountOf(grant.balance) };
+      output.fields({ ...fields, ...debts, debt: amountOf(grant.debt) }, grant);
     },
   }),
   'wallets grants': command({
@@ -84,6 +94,7 @@ export const walletCommands: Readonly<Record<string, AdminCommand>> = {
       const page = await client.admin.users.wallets.listGrants(parseInteger(text, 'USER'), query, {
         signal,
       });
+      await output.readCurrency(client, signal);
       output.table(page.items, grantColumns, page);
       if (page.items.length === 0) output.note('No entries.');
       if (page.has_more) output.note(`next page: --after ${page.last_id}`);

@@ -1,6 +1,7 @@
 import type { Handler, OperationRequest, ResponseBody } from '../../http/handler.ts';
 import { limitsOf } from '../../keys/allowances.ts';
 import { keyRefused } from '../../keys/key-cache.ts';
+import { displayOf } from '../../settings/settings.ts';
 import { earliest, hasCreationRight } from '../../store/queries/lineage.ts';
 import { findMember } from '../../store/queries/members.ts';
 import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../store/queries/tokens.ts';
@@ -21,6 +22,8 @@ export const getMe: Handler<'getMe'> = async (request, reply) => {
   const models = (await usableModels(request)).map(({ id }) => id);
   const key = viewToken(token, gateway.clock());
   const { groups } = gateway.settings;
+  const user = await viewUserOf(request, token);
+  const display = displayOf(gateway.settings, user.group);
   const group = Object.hasOwn(groups, token.group) ? groups[token.group] : undefined;
   reply.json(
     200,
@@ -30,9 +33,10 @@ export const getMe: Handler<'getMe'> = async (request, reply) => {
       scopes: await scopesOf(request, token),
       models,
       limits: limitsFor(request, token),
-      user: await viewUserOf(request, token),
+      user,
       wallet: await viewWalletFor(request, token),
       group: { name: token.group, ratio: group?.ratio ?? null },
+      display: display ? { quota_per_unit: display.quotaPerUnit, currency: display.currency } : null,
       member: await viewMemberOf(request, token),
     }),
   );

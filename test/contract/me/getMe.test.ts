@@ -37,6 +37,7 @@ describeOperation('getMe', {
         used_quota: 0,
       });
       expect(me.group).toEqual({ name: 'default', ratio: 1 });
+      expect(me.display).toBeNull();
       expect(me.limits).toEqual({ requests_per_minute: 0, sockets: 0, expired_time: -1 });
     });
 

@@ -18,6 +18,7 @@ export const management: Limits = {
   'CreateTokenRequest.group': { maxLength: 64 },
   'CreateTokenRequest.requests_per_minute': { maximum: 1000000, minimum: 0 },
   'CreateTokenRequest.sockets': { maximum: 100000, minimum: 0 },
+  'MeDisplay.currency': { pattern: '^[A-Z]{3}$' },
   'DisableChannelRequest.reason': { maxLength: 500, minLength: 1 },
   'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'CreateTokenRequest.expired_time/if': { minimum: 0 },
