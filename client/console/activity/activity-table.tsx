@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../parts/notices.tsx';
 import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import type { Row } from './row.ts';
 
@@ -49,7 +50,7 @@ const columns: readonly Column<Row>[] = [
     isNumber: true,
     cell: ({ quota, startedAt }) => (
       <>
-        {quota === undefined ? <span class="muted">–</span> : formatCount(quota)}
+        {quota === undefined ? <span class="muted">–</span> : <Quota amount={quota} hasNoUnit />}
         <div class="muted narrow-only">{clock.format(startedAt)}</div>
       </>
     ),

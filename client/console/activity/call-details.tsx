@@ -4,10 +4,9 @@ import { useLoaded } from '../calls/run.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatDuration, formatUnits, Time } from '../parts/numbers.tsx';
-import { figuresText } from '../parts/price-rules.ts';
 import { isAdmin, useClient } from '../session/session.ts';
 import { State } from './activity-table.tsx';
-import { Charge } from './charge.tsx';
+import { Charge, PricedFigures } from './charge.tsx';
 import { NotLogged } from './not-logged.tsx';
 import { rowOfEntry } from './row.ts';
 
@@ -68,7 +67,7 @@ function Entry({ entry }: { entry: LogItem }) {
         </dd>
       </dl>
       <h3>Cost</h3>
-      {entry.price_rule && <p class="secondary numeric">{figuresText(entry.price_rule)}</p>}
+      {entry.price_rule && <PricedFigures rule={entry.price_rule} />}
       <Charge
         units={unitPrice > 0 && groupRatio > 0 ? (quota + (debt ?? 0)) / unitPrice / groupRatio : undefined}
         unit={unit}

@@ -1,4 +1,7 @@
-import { formatCount, formatNumber, formatUnits } from '../parts/numbers.tsx';
+import type { LogItem } from '../../index.ts';
+import { formatNumber, formatUnits } from '../parts/numbers.tsx';
+import { figuresText } from '../parts/price-rules.ts';
+import { Prices, Quota } from '../parts/quota.tsx';
 
 interface ChargeProps {
   /** Undefined if the gateway does not report the usage. */
@@ -25,18 +28,38 @@ export function Charge({
     <div class="charge numeric">
       {units !== undefined && (
         <p>
-          {formatUnits(units, unit)} × {formatNumber(unitPrice)} × {formatNumber(groupRatio)} =
+          {formatUnits(units, unit)} × <Prices render={(format) => format(unitPrice)} /> ×{' '}
+          {formatNumber(groupRatio)} =
         </p>
       )}
       <p>
-        <strong>{formatCount(quota + debt)} quota</strong>
-        {debt > 0 && ` (${formatCount(quota)} charged, ${formatCount(debt)} debt)`}
+        <strong>
+          <Quota amount={quota + debt} />
+        </strong>
+        {debt > 0 && (
+          <>
+            {' '}
+            (<Quota amount={quota} hasNoUnit /> charged, <Quota amount={debt} hasNoUnit /> debt)
+          </>
+        )}
       </p>
       {refunded > 0 && (
         <p>
-          − {formatCount(refunded)} refunded = <strong>{formatCount(quota - refunded)} quota</strong>
+          − <Quota amount={refunded} hasNoUnit /> refunded ={' '}
+          <strong>
+            <Quota amount={quota - refunded} />
+          </strong>
         </p>
       )}
     </div>
+  );
+}
+
+/** The figures of a price rule that a charge was calculated from. */
+export function PricedFigures({ rule }: { rule: NonNullable<LogItem['price_rule']> }) {
+  return (
+    <p class="secondary numeric">
+      <Prices render={(format) => figuresText(rule, format)} />
+    </p>
   );
 }

@@ -4,11 +4,11 @@ import { Code } from '../calls/call-panel.tsx';
 import { SandboxBadge } from '../calls/cost.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
-import { formatCount, formatUnits, Time } from '../parts/numbers.tsx';
-import { figuresText } from '../parts/price-rules.ts';
+import { formatUnits, Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { State } from './activity-table.tsx';
-import { Charge } from './charge.tsx';
+import { Charge, PricedFigures } from './charge.tsx';
 import { Media } from './media.tsx';
 import { rowOfTask } from './row.ts';
 import { CancelTask, Deliveries } from './task-actions.tsx';
@@ -102,7 +102,7 @@ function Cost({ task, own }: { task: MyTaskDetails | AdminTaskDetails; own: MyTa
   if (charge)
     return (
       <>
-        {charge.price_rule && <p class="secondary numeric">{figuresText(charge.price_rule)}</p>}
+        {charge.price_rule && <PricedFigures rule={charge.price_rule} />}
         <Charge
           units={charge.unit_price === null ? undefined : charge.units}
           unit={charge.unit}
@@ -118,10 +118,10 @@ function Cost({ task, own }: { task: MyTaskDetails | AdminTaskDetails; own: MyTa
     <p class="numeric">
       {task.charged === null ? (
         <>
-          {formatCount(task.reserved ?? 0)} quota reserved for {formatUnits(task.expected_units, task.unit)}
+          <Quota amount={task.reserved ?? 0} /> reserved for {formatUnits(task.expected_units, task.unit)}
         </>
       ) : (
-        <>{formatCount(task.charged)} quota</>
+        <Quota amount={task.charged} />
       )}
     </p>
   );

@@ -1,5 +1,6 @@
 import { Badge } from '../parts/notices.tsx';
-import { formatNumber, Quota } from '../parts/numbers.tsx';
+import { formatNumber } from '../parts/numbers.tsx';
+import { formatQuota, Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 import { addressOf } from '../shell/router.ts';
 import { useLoaded } from './run.ts';
@@ -28,7 +29,7 @@ export function Cost({ requestId }: { requestId: string }) {
     <span class="row">
       <a class="secondary" href={addressOf('activity', { request: requestId })}>
         {units !== undefined &&
-          `${formatNumber(units)} × ${formatNumber(price)}${ratio === 1 ? '' : ` × ${formatNumber(ratio)}`} = `}
+          `${formatNumber(units)} × ${formatQuota(price)}${ratio === 1 ? '' : ` × ${formatNumber(ratio)}`} = `}
         <Quota amount={quota} />
       </a>
       {sandbox && <SandboxBadge />}

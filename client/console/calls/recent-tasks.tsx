@@ -3,7 +3,8 @@ import { useRef } from 'preact/hooks';
 import type { MyTask, MyTaskQuery, OperationId } from '../../index.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
-import { Quota, Time } from '../parts/numbers.tsx';
+import { Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 import { useLoaded } from './run.ts';
 

@@ -2,6 +2,7 @@ import { useLoaded } from '../calls/run.ts';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber } from '../parts/numbers.tsx';
 import { priceText, ruleText } from '../parts/price-rules.ts';
+import { display, Prices } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 
 /** The prices of the models that the key may use, for its group. */
@@ -10,13 +11,14 @@ export function PriceTable() {
   const state = useLoaded((signal) => Array.fromAsync(client.models.list({ signal }))).state.value;
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
   if (state.status !== 'done') return null;
+  const unit = display.value === null ? 'Quota' : 'Price';
   const ratio = state.result[0]?.group_ratio ?? 1;
   return (
     <section class="stack">
       <div>
         <h2>Prices</h2>
         <p class="secondary">
-          Quota per unit for the group of your key
+          {unit} per unit for the group of your key
           {ratio === 1 ? '' : `, whose ratio is ${formatNumber(ratio)}`}.
         </p>
       </div>
@@ -27,23 +29,27 @@ export function PriceTable() {
               <th scope="col">Model</th>
               <th scope="col">Unit</th>
               <th scope="col" class="number">
-                Quota per unit
+                {unit} per unit
               </th>
             </tr>
           </thead>
           <tbody>
-            {state.result.map(({ id, unit, unit_price: price, price_rules: rules, group_ratio: factor }) => (
-              <tr key={id}>
-                <td>{id}</td>
-                <td>{unit}</td>
-                <td class="number">
-                  {rules?.map((rule, index) => (
-                    <div key={index}>{ruleText(rule, factor)}</div>
-                  ))}
-                  {price !== null && priceText(price, factor)}
-                </td>
-              </tr>
-            ))}
+            {state.result.map(
+              ({ id, unit: usageUnit, unit_price: price, price_rules: rules, group_ratio: factor }) => (
+                <tr key={id}>
+                  <td>{id}</td>
+                  <td>{usageUnit}</td>
+                  <td class="number">
+                    {rules?.map((rule, index) => (
+                      <div key={index}>
+                        <Prices render={(format) => ruleText(rule, factor, format)} />
+                      </div>
+                    ))}
+                    {price !== null && <Prices render={(format) => priceText(price, factor, format)} />}
+                  </td>
+                </tr>
+              ),
+            )}
           </tbody>
         </table>
       </div>

@@ -6,7 +6,7 @@ import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { formatCount } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 
 interface GrantQuotaProps {
@@ -39,11 +39,14 @@ export function GrantQuota({ token, onClose, onGranted }: GrantQuotaProps) {
         />
         <Field form={form} path="reason" label="Reason" hint="Recorded in the ledger." rows={1} />
         <p class="secondary numeric">
-          {formatCount(token.remain_quota)} left
-          {typeof amount === 'number' &&
-            !Number.isNaN(amount) &&
-            (token.debt ?? 0) === 0 &&
-            ` ${amount < 0 ? '−' : '+'} ${formatCount(Math.abs(amount))} = ${formatCount(token.remain_quota + amount)}`}
+          <Quota amount={token.remain_quota} hasNoUnit /> left
+          {typeof amount === 'number' && !Number.isNaN(amount) && (token.debt ?? 0) === 0 && (
+            <>
+              {amount < 0 ? ' − ' : ' + '}
+              <Quota amount={Math.abs(amount)} hasNoUnit /> ={' '}
+              <Quota amount={token.remain_quota + amount} hasNoUnit />
+            </>
+          )}
         </p>
       </DialogForm>
     </Dialog>

@@ -1,6 +1,7 @@
 import type { Token } from '../../index.ts';
 import { Badge } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 
 const states = {
   1: { tone: 'success', label: 'Enabled' },
@@ -21,13 +22,26 @@ export function KeyQuota({ token }: { token: Token }) {
   return (
     <div class="key-quota">
       <span>
-        {isUnlimited ? 'Unlimited' : `${formatCount(remaining)} left`}
-        <span class="muted"> · {formatCount(used)} used</span>
+        {isUnlimited ? (
+          'Unlimited'
+        ) : (
+          <>
+            <Quota amount={remaining} hasNoUnit /> left
+          </>
+        )}
+        <span class="muted">
+          {' '}
+          · <Quota amount={used} hasNoUnit /> used
+        </span>
       </span>
       {!isUnlimited && total > 0 && (
         <meter min={0} max={total} value={remaining} aria-label={`Remaining quota of ${token.name}`} />
       )}
-      {debt > 0 && <span class="field-error">Debt of {formatCount(debt)}</span>}
+      {debt > 0 && (
+        <span class="field-error">
+          Debt of <Quota amount={debt} hasNoUnit />
+        </span>
+      )}
     </div>
   );
 }

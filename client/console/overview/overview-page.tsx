@@ -1,8 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { useLoaded } from '../calls/run.ts';
 import { samplesOf } from '../calls/samples.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { refreshSession, session } from '../session/session.ts';
 import type { Page } from '../shell/page.ts';
 import { PageHead } from '../shell/page-head.tsx';
@@ -56,12 +58,12 @@ function KeyFacts() {
   const me = session.value?.me;
   if (me === undefined) return null;
   const { key, user, group, limits, models, scopes } = me;
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Name', key.name],
     ['User', user.name],
     ['Group', group.ratio === 1 ? group.name : `${group.name}, prices × ${group.ratio}`],
-    ['Remaining', key.unlimited_quota ? 'unlimited' : `${formatCount(key.remain_quota)} quota`],
-    ['Used', `${formatCount(key.used_quota)} quota`],
+    ['Remaining', key.unlimited_quota ? 'unlimited' : <Quota amount={key.remain_quota} />],
+    ['Used', <Quota amount={key.used_quota} />],
     ['Models', formatCount(models.length)],
     ['Scopes', scopes.join(', ') || 'none'],
     [

@@ -48,8 +48,3 @@ export function Time({ at, isBrief = false }: { at: number; isBrief?: boolean })
     </time>
   );
 }
-
-/** An amount of quota with its unit. */
-export function Quota({ amount }: { amount: number }) {
-  return <span class="numeric">{formatCount(amount)} quota</span>;
-}

@@ -4,31 +4,32 @@ import { formatNumber } from './numbers.tsx';
 type PriceRule = NonNullable<Model['price_rules']>[number];
 type AppliedPriceRule = NonNullable<LogItem['price_rule']>;
 
+/** Formats an amount of quota. */
+type Format = (amount: number) => string;
+
 /** Returns a price, times the ratio of the group unless it is 1. */
-export function priceText(price: number, ratio: number): string {
-  if (ratio === 1) return formatNumber(price);
-  return `${formatNumber(price)} × ${formatNumber(ratio)} = ${formatNumber(price * ratio)}`;
+export function priceText(price: number, ratio: number, format: Format): string {
+  if (ratio === 1) return format(price);
+  return `${format(price)} × ${formatNumber(ratio)} = ${format(price * ratio)}`;
 }
 
 /** Returns a price rule in one line, such as `resolution 1080p: 5.1 per completion token`. */
-export function ruleText({ when, per = {}, minimum }: PriceRule, ratio: number): string {
+export function ruleText({ when, per = {}, minimum }: PriceRule, ratio: number, format: Format): string {
   const conditions = Object.entries(when ?? {}).map(
     ([field, value]) => `${words(field)} ${valueText(value)}`,
   );
   const prices = Object.entries(per).map(
-    ([figure, price]) => `${priceText(price, ratio)} per ${words(figure).replace(/s$/, '')}`,
+    ([figure, price]) => `${priceText(price, ratio, format)} per ${words(figure).replace(/s$/, '')}`,
   );
-  const least = minimum === undefined ? [] : [`at least ${priceText(minimum, ratio)}`];
+  const least = minimum === undefined ? [] : [`at least ${priceText(minimum, ratio, format)}`];
   const start = conditions.length === 0 ? '' : `${conditions.join(', ')}: `;
   return `${start}${[...prices, ...least].join(', ')}`;
 }
 
 /** Returns the priced figures of a charge, such as `108,000 completion tokens × 5.1`. */
-export function figuresText({ per = {}, figures }: AppliedPriceRule): string {
+export function figuresText({ per = {}, figures }: AppliedPriceRule, format: Format): string {
   return Object.entries(per)
-    .map(
-      ([figure, price]) => `${formatNumber(figures[figure] ?? 0)} ${words(figure)} × ${formatNumber(price)}`,
-    )
+    .map(([figure, price]) => `${formatNumber(figures[figure] ?? 0)} ${words(figure)} × ${format(price)}`)
     .join(' + ');
 }
 

@@ -1,5 +1,5 @@
 import type { MeReply } from '../../index.ts';
-import { Quota } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 
 /** The quota of the wallet, if the key sees one, else of the key. */
 export function Balance({ me: { key, wallet, user } }: { me: MeReply }) {

@@ -1,4 +1,5 @@
-import type { Figures, FiguresQuery, Unigate, Usage, UsageQuery } from '../../index.ts';
+import type { AmountDisplay, Figures, FiguresQuery, Unigate, Usage, UsageQuery } from '../../index.ts';
+import { formatAmount } from '../../index.ts';
 
 export type FigureItem = Figures['items'][number] & Usage['items'][number];
 type OwnDimension = NonNullable<UsageQuery['by']>[number];
@@ -58,12 +59,26 @@ export interface Metric {
   /** Unit of the axis. */
   unit: string;
   valueOf: (item: FigureItem) => number;
+  /** Formats a value. Undefined: as a number with its separators. */
+  format?: (value: number) => string;
+}
+
+function quotaMetric(display: AmountDisplay | null): Metric {
+  const name = 'Quota';
+  if (display === null) return { name, unit: 'quota', valueOf: ({ quota }) => quota };
+  const { quota_per_unit: quotaPerUnit, currency } = display;
+  return {
+    name,
+    unit: currency,
+    valueOf: ({ quota }) => quota / quotaPerUnit,
+    format: (value) => formatAmount(value, { quota_per_unit: 1, currency }),
+  };
 }
 
 /** Returns the metrics of a result: calls, quota, failures, and each unit that occurs in it. */
-export function metricsOf(figures: Report): Metric[] {
+export function metricsOf(figures: Report, display: AmountDisplay | null): Metric[] {
   return [
-    { name: 'Quota', unit: 'quota', valueOf: ({ quota }) => quota },
+    quotaMetric(display),
     { name: 'Calls', unit: 'calls', valueOf: ({ requests }) => requests },
     { name: 'Failures', unit: 'calls', valueOf: ({ errors }) => errors },
     ...Object.keys(figures.sum.units).map((unit) => ({

@@ -12,6 +12,8 @@ interface UsageChartProps {
   stacks: readonly Stack[];
   bucket: Bucket;
   unit: string;
+  /** Formats a value. Default: as a number, which the axis shortens. */
+  format?: ((value: number) => string) | undefined;
   /** Describes the chart to screen readers. */
   label: string;
 }
@@ -23,7 +25,7 @@ const labelWidth = { short: 84, long: 130 };
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
 /** Bars of stacked values. The legend shows the values of the bar below the pointer, and the totals otherwise. */
-export default function UsageChart({ times, stacks, bucket, unit, label }: UsageChartProps) {
+export default function UsageChart({ times, stacks, bucket, unit, format, label }: UsageChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const hovered = useSignal<number | undefined>(undefined);
   const dark = isDark.value;
@@ -54,7 +56,7 @@ export default function UsageChart({ times, stacks, bucket, unit, label }: Usage
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: {
         x: { time: true, range: (_, first, last) => paddedRange(times, first, last) },
-        y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+        y: { range: (_, __, max) => [0, max * 1.1 || 1] },
       },
       axes: [
         {
@@ -66,12 +68,12 @@ export default function UsageChart({ times, stacks, bucket, unit, label }: Usage
         },
         {
           ...axis,
-          size: 60,
+          size: format === undefined ? 60 : 90,
           label: unit,
           labelFont: axis.font,
           labelSize: 20,
           grid: { stroke: color('--color-border'), width: 1 },
-          values: (_, splits) => splits.map((value) => compact.format(value)),
+          values: (_, splits) => splits.map((value) => (format ?? compact.format)(value)),
         },
       ],
       series: [
@@ -103,7 +105,7 @@ export default function UsageChart({ times, stacks, bucket, unit, label }: Usage
             <i class="swatch" style={{ background: `var(--color-series-${(index % colorCount) + 1})` }} />
             {name}
             <strong>
-              {formatNumber(hovered.value === undefined ? total : (values[hovered.value] ?? 0))}
+              {(format ?? formatNumber)(hovered.value === undefined ? total : (values[hovered.value] ?? 0))}
             </strong>
           </span>
         ))}

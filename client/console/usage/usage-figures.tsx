@@ -5,6 +5,7 @@ import type { Figures, UsageQuery } from '../../index.ts';
 import { useLoaded } from '../calls/run.ts';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, formatNumber } from '../parts/numbers.tsx';
+import { display, Quota } from '../parts/quota.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { useClient } from '../session/session.ts';
 import {
@@ -80,7 +81,7 @@ function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group
   const { bucket } = range;
   const metricName = useSignal('Quota');
   const table = useSignal('group');
-  const metrics = metricsOf(groups);
+  const metrics = metricsOf(groups, display.value);
   const metric = metrics.find(({ name }) => name === metricName.value) ?? metrics[0];
   return (
     <>
@@ -142,7 +143,7 @@ function Chart({ loaded, metric, range: { bucket, label }, group }: ChartProps) 
   const stacks = useMemo(() => {
     const nameOfItem = (item: FigureItem) => nameOf(item, group, names);
     return stacksOf(cells.items, times, { bucket, metric, nameOfItem });
-  }, [loaded, bucket, group, metric.name]);
+  }, [loaded, bucket, group, metric.name, metric.unit]);
   const Content = chart.default;
   return (
     <Content
@@ -150,6 +151,7 @@ function Chart({ loaded, metric, range: { bucket, label }, group }: ChartProps) 
       stacks={stacks}
       bucket={bucket}
       unit={metric.unit}
+      format={metric.format}
       label={`${metric.name} per ${bucket} by ${group}. ${label}.`}
     />
   );
@@ -161,7 +163,9 @@ function Sums({ figures: { requests, errors, quota, latency } }: { figures: Figu
     <dl class="sums">
       <div class="card">
         <dt>Quota</dt>
-        <dd>{formatCount(quota)}</dd>
+        <dd>
+          <Quota amount={quota} hasNoUnit />
+        </dd>
       </div>
       <div class="card">
         <dt>Calls</dt>

@@ -1,5 +1,6 @@
 import type { Figures } from '../../index.ts';
 import { formatCount, formatDuration, formatNumber, formatUnits } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import type { FigureItem } from './figures.ts';
 
 interface UsageTableProps {
@@ -49,8 +50,12 @@ function Line({ name, figures }: { name: string; figures: Figures['sum'] }) {
       <td class="number">
         {errors === 0 ? '0' : `${formatCount(errors)} (${formatNumber((errors / requests) * 100)} %)`}
       </td>
-      <td class="number">{formatCount(quota)}</td>
-      <td class="number">{formatCount(refunded)}</td>
+      <td class="number">
+        <Quota amount={quota} hasNoUnit />
+      </td>
+      <td class="number">
+        <Quota amount={refunded} hasNoUnit />
+      </td>
       <td class="numeric">
         {Object.entries(units)
           .map(([unit, value]) => formatUnits(value, unit))

@@ -6,7 +6,7 @@ import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { formatCount } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 
 interface GrantToWalletProps {
@@ -48,9 +48,16 @@ export function GrantToWallet({ user, onClose, onGranted }: GrantToWalletProps) 
         />
         <Field form={form} path="reason" label="Reason" hint="Recorded in the ledger." rows={1} />
         <p class="secondary numeric">
-          {user.has_wallet
-            ? `${formatCount(user.remain_quota)} left in the wallet`
-            : `The first grant opens a wallet, which takes over the ${formatCount(user.remain_quota)} quota of the keys. This cannot be undone.`}
+          {user.has_wallet ? (
+            <>
+              <Quota amount={user.remain_quota} hasNoUnit /> left in the wallet
+            </>
+          ) : (
+            <>
+              The first grant opens a wallet, which takes over the <Quota amount={user.remain_quota} /> of the
+              keys. This cannot be undone.
+            </>
+          )}
         </p>
       </DialogForm>
     </Dialog>

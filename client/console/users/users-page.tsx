@@ -5,6 +5,7 @@ import { useLoaded, useRun } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
+import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { GrantToWallet } from './grant-to-wallet.tsx';
@@ -92,8 +93,12 @@ export default function UsersPage() {
                     <td>{user.group}</td>
                     <td>{user.role}</td>
                     <td class="wide-only number">{formatCount(user.keys)}</td>
-                    <td class="wide-only number">{formatCount(user.used_quota)}</td>
-                    <td class="wide-only number">{user.has_wallet ? formatCount(user.remain_quota) : '–'}</td>
+                    <td class="wide-only number">
+                      <Quota amount={user.used_quota} hasNoUnit />
+                    </td>
+                    <td class="wide-only number">
+                      {user.has_wallet ? <Quota amount={user.remain_quota} hasNoUnit /> : '–'}
+                    </td>
                     <td class="wide-only">
                       <Time at={user.created_time * 1_000} />
                     </td>
