@@ -1985,6 +1985,13 @@ export interface components {
             file_url?: string;
         };
         /**
+         * TaskCost
+         * Format: int64
+         * @description Quota units charged for the task, as in `quota` of its log entry. A later refund does not change it. Present after the task has completed.
+         * @example 108900
+         */
+        TaskCost: number;
+        /**
          * OfficialUsage
          * @description Token usage of a Seedance task.
          */
@@ -1999,6 +2006,7 @@ export interface components {
              * @example 108900
              */
             total_tokens?: number;
+            cost?: components["schemas"]["TaskCost"];
             /** @description Number of tool calls. */
             tool_usage?: {
                 /**
@@ -2760,6 +2768,7 @@ export type TaskQueue = components['schemas']['TaskQueue'];
 export type OfficialTaskStatus = components['schemas']['OfficialTaskStatus'];
 export type OfficialTaskError = components['schemas']['OfficialTaskError'];
 export type OfficialTaskContent = components['schemas']['OfficialTaskContent'];
+export type TaskCost = components['schemas']['TaskCost'];
 export type OfficialUsage = components['schemas']['OfficialUsage'];
 export type OfficialTool = components['schemas']['OfficialTool'];
 export type OfficialTask = components['schemas']['OfficialTask'];

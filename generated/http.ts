@@ -4704,6 +4704,13 @@ export interface components {
             url: string;
         };
         /**
+         * TaskCost
+         * Format: int64
+         * @description Quota units charged for the task, as in `quota` of its log entry. A later refund does not change it. Present after the task has completed.
+         * @example 108900
+         */
+        TaskCost: number;
+        /**
          * OfficialUsage
          * @description Token usage of a Seedance task.
          */
@@ -4718,6 +4725,7 @@ export interface components {
              * @example 108900
              */
             total_tokens?: number;
+            cost?: components["schemas"]["TaskCost"];
             /** @description Number of tool calls. */
             tool_usage?: {
                 /**
@@ -4767,6 +4775,7 @@ export interface components {
              * @example 16:9
              */
             ratio?: string;
+            cost?: components["schemas"]["TaskCost"];
         };
         /**
          * VideoTaskUsage

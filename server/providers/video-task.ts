@@ -47,6 +47,15 @@ export function videoResult({ result }: TaskRecord): VideoResult {
   return result ?? {};
 }
 
+/** Returns the fields with the charge of a completed task in the usage that the provider reported. */
+export function withCharge<Fields extends { usage?: object }>(
+  fields: Fields,
+  { charged }: TaskRecord,
+): Fields {
+  const { usage } = fields;
+  return usage === undefined || charged === null ? fields : { ...fields, usage: { ...usage, cost: charged } };
+}
+
 /** The result with URLs for the client. A URL under the operator's own domain stays. */
 export function publicResult(task: TaskRecord, links: FileLinks): VideoResult {
   const { metadata, ...result } = videoResult(task);
@@ -54,7 +63,10 @@ export function publicResult(task: TaskRecord, links: FileLinks): VideoResult {
     ...result,
     ...(result.source_url === undefined && publicFileUrls(result, ['video_url'], task, links)),
     ...(metadata !== undefined && {
-      metadata: { ...metadata, ...publicFileUrls(metadata, ['url', 'last_frame_url'], task, links) },
+      metadata: {
+        ...withCharge(metadata, task),
+        ...publicFileUrls(metadata, ['url', 'last_frame_url'], task, links),
+      },
     }),
   };
 }

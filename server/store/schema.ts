@@ -586,6 +586,8 @@ export interface TasksTable extends NewTaskColumns {
   completed_at: number | null;
   /** When the result expires; null until it is final. */
   expires_at: number | null;
+  /** Charged quota, as in its log entry; null until it has completed. */
+  charged: number | null;
   /** When the provider last reported its state, by the clock of due times. */
   polled_at: number | null;
   /** When it can be claimed: the next poll, or while it is claimed the end of the claim; null when final. */

@@ -31,6 +31,7 @@ export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
     startedAt: null,
     completedAt: null,
     expiresAt: null,
+    charged: null,
     traceparent: null,
     askedAt: 0,
     deadlineAt: 0,

@@ -57,6 +57,7 @@ describe('a gamma video of the sandbox', () => {
       fps: 30,
       SR: 720,
       ratio: '16:9',
+      cost: 2,
     });
     expect((await probe(output.video_url)).properties).toEqual({
       size: [1280, 720],

@@ -248,7 +248,7 @@ describe('the native route', () => {
         orig_prompt: 'A boat.',
         video_url: videoUrl,
       },
-      usage: { ...usage, SR: 720 },
+      usage: { ...usage, SR: 720, cost: 4 * 10 },
     });
     expect([...submitted]).toEqual([first.output.submit_time]);
     const all = [...seen].join('');

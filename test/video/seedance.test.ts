@@ -159,6 +159,7 @@ describe('a finished task', () => {
     const { created_at: _, updated_at: __, ...snapshot } = finished;
     expect(task).toEqual({
       ...snapshot,
+      usage: { ...snapshot.usage, cost: 50 },
       safety_identifier: 'user-1',
       id,
       model: seedance25,

@@ -5,7 +5,7 @@ import { taskCanceled } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
 import { defined } from '../json.ts';
 import type { VideoFacts, VideoResult } from '../video.ts';
-import { queueOf } from '../video-task.ts';
+import { queueOf, withCharge } from '../video-task.ts';
 import { modelFiles } from './model3d.ts';
 import type { NativeRecord } from './tasks.ts';
 
@@ -26,7 +26,7 @@ export function renderNativeTask(
   return {
     request_id: requestId,
     output: outputOf(task, output, links),
-    ...defined({ usage: task.state === 'completed' ? usage : undefined }),
+    ...withCharge(defined({ usage: task.state === 'completed' ? usage : undefined }), task),
   };
 }
 

@@ -3,7 +3,7 @@ import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
-import { publicResult, queueOf, unixTime } from '../video-task.ts';
+import { publicResult, queueOf, unixTime, withCharge } from '../video-task.ts';
 
 type OfficialTask = components['schemas']['OfficialTask'];
 
@@ -16,7 +16,7 @@ export function renderOfficialTask(task: TaskRecord, links: FileLinks): Official
   return {
     ...(typeof safety_identifier === 'string' && { safety_identifier }),
     // Values of the provider override those of the request.
-    ...native,
+    ...withCharge(native, task),
     ...(typeof draft_task_id === 'string' && { draft_task_id }),
     ...queueOf(task),
     id: task.id,

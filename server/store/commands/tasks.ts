@@ -159,6 +159,7 @@ export async function finishTask(
       updated_at: now,
       completed_at: now,
       expires_at: expiresAt,
+      charged: charge?.quota ?? null,
       next_poll_at: null,
       queued_at: null,
       lease_owner: null,
@@ -190,15 +191,17 @@ export async function finishTask(
     durationMs: Math.max(0, now - task.createdAt),
     evidence: { ...priceEvidence(task, charge?.appliedRule), state, taskId: id, upstreamId } as const,
   };
-  // Refunds charge nothing and leave no debt.
-  const refunded = { charged: 0, debt: 0 };
-  const booked =
-    charge === null
-      ? (await refund(trx, { requestId, log, now }))
-        ? refunded
-        : undefined
-      : await settle(trx, { requestId, charged: charge.quota, log, now });
-  return { task, booked };
+  if (charge === null) {
+    // Refunds charge nothing and leave no debt.
+    const isRefunded = await refund(trx, { requestId, log, now });
+    return { task, booked: isRefunded ? { charged: 0, debt: 0 } : undefined };
+  }
+  const booked = await settle(trx, { requestId, charged: charge.quota, log, now });
+  const charged = booked?.charged ?? null;
+  // The quota of the key did not cover the whole cost.
+  if (charged !== charge.quota)
+    await trx.updateTable('tasks').set({ charged }).where('id', '=', id).execute();
+  return { task: { ...task, charged }, booked };
 }
 
 type TaskPrice = Pick<TaskRecord, 'unitPrice' | 'groupRatio' | 'group' | 'configRevision' | 'pricing'>;

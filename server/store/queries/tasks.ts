@@ -34,7 +34,7 @@ export const taskColumns = [
   ...camelCased(
     'id, request_id, user_id, token_id, operation, format, driver, model, unit, channel, upstream_id, state, progress',
     'facts, result, error_code, error_message, expected_units, pricing, unit_price, group_ratio, config_revision, callback_url',
-    'created_at, updated_at, started_at, completed_at, expires_at, traceparent, asked_at, deadline_at, polled_at',
+    'created_at, updated_at, started_at, completed_at, expires_at, charged, traceparent, asked_at, deadline_at, polled_at',
     'next_poll_at, poll_interval, failures, lease_owner, attempt, queued_at',
   ),
   'group_name as group' as const,

@@ -173,6 +173,7 @@ function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveredState): 
     updatedAt: changedAt,
     completedAt: null,
     expiresAt: null,
+    charged: null,
   };
 }
 

@@ -37,6 +37,7 @@ export const tasks = (engine: Engine): string[] => [
     started_at bigint,
     completed_at bigint,
     expires_at bigint,
+    charged bigint,
     asked_at bigint,
     deadline_at bigint not null,
     polled_at bigint,
