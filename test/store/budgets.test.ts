@@ -1,10 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import type pg from 'pg';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { BudgetPeriod } from '../../server/lib/budget-period.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { findBudget } from '../../server/store/queries/budgets.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { newTaskRow } from '../quota/task-rows.ts';
-import { engines } from './engines.ts';
+import { engines, onServer, type TestStore } from './engines.ts';
 import { logEntry, makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
@@ -167,5 +169,102 @@ describe.each(engines)('a budget on %s', (engine) => {
     // A gateway that comes back settles the call.
     await settle('a', 50);
     expect(await state(id)).toEqual([50, 0]);
+  });
+});
+
+const describeOnPostgres = engines.includes('postgres') ? describe : describe.skip;
+describeOnPostgres('budgets of one user that change at once on postgres', () => {
+  let testStore: TestStore;
+  let store: Store;
+  eachTestOnOneStore('postgres', (made) => {
+    ({ testStore, store } = made);
+  });
+
+  const create = (userId: number, period: BudgetPeriod) =>
+    store.run('createBudget', {
+      owner: { userId },
+      amount: 1,
+      period,
+      timeZone: 'UTC',
+      hard: true,
+      thresholds: [],
+      change: { ...shared, action: 'createBudget', details: {} },
+    });
+  const remove = (id: number) =>
+    store.run('deleteBudget', {
+      id,
+      change: { ...shared, action: 'deleteBudget', subject: '', details: {} },
+    });
+  const lastBudgetOf = async (tokenId: number) => {
+    const token = store.read.selectFrom('tokens').select('budgeted').where('id', '=', tokenId);
+    return (await token.executeTakeFirstOrThrow()).budgeted;
+  };
+
+  /** Runs commands while the key is locked. Each begins when those before it wait for a lock. */
+  async function inOrder(tokenId: number, commands: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
+    return onServer(async (client) => {
+      await client.query('begin');
+      await client.query(`select 1 from ${testStore.options.schema}.tokens where id = ${tokenId} for update`);
+      const running: Promise<unknown>[] = [];
+      for (const command of commands) {
+        running.push(command());
+        await vi.waitUntil(async () => (await countWaiting(client)) === running.length);
+      }
+      await client.query('commit');
+      return Promise.all(running);
+    });
+  }
+
+  /** Counts the sessions that wait for this one, also through others. */
+  async function countWaiting(client: Pick<pg.Client, 'query'>): Promise<number> {
+    const { rows } = await client.query<{ waiting: number }>(`
+      with recursive waiting (pid) as (
+        select pg_backend_pid()
+        union
+        select l.pid from pg_locks l join waiting w on w.pid = any (pg_blocking_pids(l.pid)) where not l.granted
+      )
+      select count(*)::int - 1 as waiting from waiting`);
+    return rows[0]?.waiting ?? 0;
+  }
+
+  const idOf = (budget: unknown) => (budget as { id: number }).id;
+
+  test('a deletion does not hide a budget that is created meanwhile', async () => {
+    const { id, userId } = await makeToken(store);
+    const first = idOf(await create(userId, 'daily'));
+    const [second] = await inOrder(id, [() => create(userId, 'monthly'), () => remove(first)]);
+    expect(await lastBudgetOf(id)).toBe(idOf(second));
+  });
+
+  test('a budget covers keys that are created meanwhile', async () => {
+    const { id, userId } = await makeToken(store);
+    const key = (name: string) => ({ userId, name, keyHash: name, keyHint: name, now: noon });
+    const [budget, ...tokens] = await inOrder(id, [
+      () => create(userId, 'daily'),
+      () => store.run('createToken', key('one')),
+      () => store.run('createChildToken', { token: { ...key('two'), makerId: id }, fromMaker: false }),
+    ]);
+    for (const token of tokens) expect(await lastBudgetOf(idOf(token))).toBe(idOf(budget));
+  });
+
+  test('a budget is deleted once', async () => {
+    const { id, userId } = await makeToken(store);
+    const budget = idOf(await create(userId, 'daily'));
+    expect(await inOrder(id, [() => remove(budget), () => remove(budget)])).toEqual([true, false]);
+    expect(await lastBudgetOf(id)).toBe(0);
+  });
+
+  test('the last of many changes counts', async () => {
+    const { id, userId } = await makeToken(store);
+    for (let round = 0; round < 5; round += 1) {
+      const [daily, ...kept] = await Promise.all(
+        (['daily', 'weekly', 'monthly'] as const).map((period) => create(userId, period)),
+      );
+      expect(await lastBudgetOf(id)).toBe(Math.max(...[daily, ...kept].map(idOf)));
+      await Promise.all(kept.map((budget) => remove(idOf(budget))));
+      expect(await lastBudgetOf(id)).toBe(idOf(daily));
+      await remove(idOf(daily));
+      expect(await lastBudgetOf(id)).toBe(0);
+    }
   });
 });

@@ -3,6 +3,7 @@ import { snakeCased } from '../columns.ts';
 import { findTokenByHash, type TokenRecord, type TokenSettings } from '../queries/tokens.ts';
 import type { Db, MemberRole } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
+import { lockUser } from './user-lock.ts';
 
 /** A new key. Defaults: no quota, scope, creator or own limits, never expires, every model, and can create keys. */
 export interface NewToken extends Partial<Omit<TokenSettings, 'name' | 'status'>> {
@@ -32,6 +33,7 @@ export async function createToken(
   { change, ...token }: NewToken & { change?: Creation },
 ): Promise<TokenRecord> {
   const { remainQuota: amount = 0, now } = token;
+  await lockUser(trx, token.userId, 'shared');
   const { id } = await insertToken(trx, token);
   if (amount > 0)
     await trx
@@ -51,7 +53,7 @@ export const grant = (tokenId: number, amount: number, now: number, otherId: num
   created_at: now,
 });
 
-/** `funderId`: the key from which its quota was taken. */
+/** `funderId`: the key from which its quota was taken. The user must be locked, so that a new budget includes the key. */
 export function insertToken(
   trx: Db,
   token: NewToken,

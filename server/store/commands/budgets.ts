@@ -5,6 +5,7 @@ import { familyOf } from '../queries/lineage.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type Creation, differences, type Intent, type NewChange, recordChange } from './changes.ts';
+import { lockUser } from './user-lock.ts';
 
 interface NewBudget {
   /** The user, or the key, which must be one of the user if both are given. */
@@ -25,6 +26,7 @@ export async function createBudget(
   const tokenId = 'tokenId' in owner ? owner.tokenId : null;
   const userId = 'tokenId' in owner ? await ownerOf(trx, owner.tokenId) : await userExists(trx, owner.userId);
   if (userId === undefined || (owner.userId ?? userId) !== userId) return 'not_found';
+  await lockUser(trx, userId, 'exclusive');
   const { now } = change;
   const { start, end } = periodAround(period, timeZone, now);
   const inserted = await trx
@@ -49,16 +51,18 @@ export async function createBudget(
   if (inserted === undefined) return 'exists';
   const { id } = inserted;
   // Leases go back, because leased quota is not counted.
-  await sql`update tokens set budgeted = ${id}, lease_epoch = lease_epoch + 1 where ${covers(userId, tokenId)}`.execute(
-    trx,
-  );
+  await sql`
+    update tokens set budgeted = ${id}, lease_epoch = lease_epoch + 1
+    where id in ${lockedKeysOf(trx, userId, tokenId)}`.execute(trx);
   await recordChange(trx, { ...change, subject: `budget ${id}` });
   return existing(await findBudget(trx, id));
 }
 
-/** Condition for the keys that a budget covers. */
-const covers = (userId: number, tokenId: number | null) =>
-  tokenId === null ? sql`user_id = ${userId}` : sql`id in ${familyOf(tokenId)}`;
+/** Ids of the keys that a budget covers, which are locked in the order of ids. */
+const lockedKeysOf = (trx: Db, userId: number, tokenId: number | null) => sql`(
+  select id from tokens
+  where ${tokenId === null ? sql`user_id = ${userId}` : sql`id in ${familyOf(tokenId)}`}
+  order by id ${isPostgres(trx) ? sql`for no key update` : sql``})`;
 
 async function userExists(trx: Db, id: number): Promise<number | undefined> {
   return (await trx.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst())?.id;
@@ -109,10 +113,12 @@ export async function deleteBudget(
   trx: Db,
   { id, change }: { id: number; change: NewChange },
 ): Promise<boolean> {
+  const found = await findBudget(trx, id);
+  if (found === undefined) return false;
+  const { userId, tokenId } = found;
+  await lockUser(trx, userId, 'exclusive');
+  if ((await findBudget(trx, id)) === undefined) return false;
   // Calls lock keys before budgets.
-  const budget = await findBudget(trx, id);
-  if (budget === undefined) return false;
-  const { userId, tokenId } = budget;
   await sql`
     update tokens set budgeted = coalesce((
       select max(b.id) from budgets b where b.user_id = tokens.user_id and b.id <> ${id}
@@ -123,7 +129,7 @@ export async function deleteBudget(
             select k.id, k.maker_id from tokens k join line on k.id = line.maker_id
           )
           select id from line))), 0)
-    where ${covers(userId, tokenId)}`.execute(trx);
+    where id in ${lockedKeysOf(trx, userId, tokenId)}`.execute(trx);
   await trx.deleteFrom('budgets').where('id', '=', id).execute();
   await recordChange(trx, change);
   return true;

@@ -16,6 +16,7 @@ import { type Creation, differences, type Intent, recordChange } from './changes
 import { canGiveAdminScope } from './key-rights.ts';
 import { lockMember } from './member-lock.ts';
 import { adoptChildren, isInFamily, recordMove, removeFamily, returnLeftover } from './revocation.ts';
+import { lockUser } from './user-lock.ts';
 
 type CreateTokenResult =
   | TokenRecord
@@ -42,6 +43,7 @@ export async function createChildToken(
 ): Promise<CreateTokenResult> {
   const { makerId, remainQuota: amount = 0, now } = token;
   const takes = fromMaker && amount > 0;
+  await lockUser(trx, token.userId, 'shared');
   const member = await memberOfNewKey(trx, token);
   if (member === 'no_member') return member;
   // Locks the maker, so that its rights do not change and it creates one key at a time.

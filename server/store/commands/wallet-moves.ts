@@ -3,8 +3,8 @@ import { lockedRowsOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
 import { execute, statement } from '../statement.ts';
 
-// Every command locks leases before rows of the ledger, these before keys, and keys before wallets. It locks several rows of a table
-// in the order of ids, so that no two commands deadlock.
+// Every command locks users and leases before rows of the ledger, these before keys, and keys before wallets. It locks several rows of
+// a table in the order of ids, so that no two commands deadlock.
 
 /** Changes of a wallet. Absent: 0. */
 export type WalletMove = Partial<Record<'balance' | 'leased' | 'used' | 'debt', number>>;
