@@ -2721,7 +2721,7 @@ export interface paths {
         put?: never;
         /**
          * Grant quota to the wallet of a user, or withdraw it.
-         * @description Changes the balance of the wallet by the amount, once for each reference. A repeated request with the same reference and amount returns the first result, so that a payment webhook can repeat it. A grant settles the debt first, and the balance receives the rest. A negative amount withdraws quota, at most the balance; quota that is reserved for running calls and tasks does not count. If the user has no wallet, the request opens it.
+         * @description Changes the balance of the wallet by the amount, once for each reference. A repeated request with the same reference and amount returns the first result, so that a payment webhook can repeat it. A grant settles the debt first, and the balance receives the rest. A negative amount withdraws quota, at most the balance; quota that is reserved for running calls and tasks does not count. If the user has no wallet, the request opens it, unless the grant is refused.
          */
         post: operations["grantToWallet"];
         delete?: never;
@@ -7260,7 +7260,7 @@ export interface components {
              */
             key: string;
             /**
-             * @description 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. A key is also disabled or expired while a key with which it was created, directly or indirectly, is disabled or expired.
+             * @description 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. A key is also disabled or expired while a key with which it was created, directly or indirectly, is disabled or expired. The quota is also exhausted while the wallet of the user is empty.
              * @enum {integer}
              */
             status: 1 | 2 | 3 | 4;

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Ledger } from '../../server/quota/ledger.ts';
 import { Retention } from '../../server/quota/maintenance.ts';
 import { auditLedger } from '../../server/store/queries/audit.ts';
-import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
+import { findToken, searchTokens, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import { listWalletGrants, walletOf } from '../../server/store/queries/wallets.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
+import type { TokenStatus } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
@@ -153,6 +154,47 @@ describe.each(engines)('a wallet on %s', (engine) => {
     expect(await grantTo(userId, -101)).toEqual({ outcome: 'out_of_range', left: 100 });
     expect(await grantTo(userId, -100)).toMatchObject({ outcome: 'granted', grant: { balance: 0 } });
     await expectAudited();
+  });
+
+  test('is not opened by a first grant that is refused', async () => {
+    const token = await makeToken(store, { remainQuota: 10 });
+    const { userId } = token;
+    expect(await grantTo(userId, -11)).toEqual({ outcome: 'out_of_range', left: 10 });
+    expect(await grantTo(userId, 10 ** 15)).toEqual({ outcome: 'out_of_range', left: 10 });
+    expect(await wallet(userId)).toBeUndefined();
+    expect(await findToken(store.read, token.id)).toMatchObject({ hasWallet: false, remainQuota: 10 });
+    expect(await grantTo(userId, -10)).toMatchObject({ outcome: 'granted', grant: { balance: 0 } });
+    expect(await wallet(userId)).toMatchObject({ balance: 0 });
+    await expectAudited();
+  });
+
+  test('exhausts all keys while it is empty', async () => {
+    const { userId, free, limited } = await customer(20, 100);
+    const found = async (status: TokenStatus) => {
+      const search = { userId, name: '', status, now, offset: 0, limit: 10 };
+      return (await searchTokens(store.read, search)).tokens.map(({ id }) => id);
+    };
+    expect([await found(1), await found(4)]).toEqual([[limited.id, free.id], []]);
+    await store.run('grantLease', {
+      id: 'lease',
+      grow: false,
+      tokenId: free.id,
+      gateway: 'here',
+      need: 1,
+      want: 5,
+      now,
+    });
+    await spend(limited, 15);
+    // The lease has the rest.
+    expect([await found(1), await found(4)]).toEqual([[limited.id, free.id], []]);
+    await store.run('returnLease', { id: 'lease', amount: null, now });
+    await spend(free, 5);
+    expect([await found(1), await found(4)]).toEqual([[], [limited.id, free.id]]);
+    for (const { id } of [free, limited])
+      expect(await findToken(store.read, id)).toMatchObject({ hasEmptyWallet: true });
+    await grantTo(userId, 1);
+    expect(await findToken(store.read, free.id)).toMatchObject({ hasEmptyWallet: false });
+    expect([await found(1), await found(4)]).toEqual([[limited.id, free.id], []]);
   });
 
   test('pays for the calls of every key, of which one has a limit', async () => {

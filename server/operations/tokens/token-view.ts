@@ -52,5 +52,5 @@ function statusOf(token: TokenRecord, now: number): TokenStatus {
   if (token.lineage.isCutOff) return 2;
   const end = earliest(token.expiredTime, token.lineage.expiredTime);
   if (end !== -1 && end * 1000 <= now) return 3;
-  return token.unlimitedQuota || token.remainQuota > 0 ? 1 : 4;
+  return (token.unlimitedQuota || token.remainQuota > 0) && !token.hasEmptyWallet ? 1 : 4;
 }

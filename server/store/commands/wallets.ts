@@ -18,16 +18,16 @@ const lockTimeoutMs = 1_000;
 type OpenWalletResult =
   | { outcome: 'opened' | 'existed'; wallet: WalletRecord }
   | { outcome: 'not_found' }
-  /** The keys of the user have more than `mostQuota` together. */
+  /** The keys of the user have more than `mostQuota` together, or cannot pay a first grant below zero. */
   | { outcome: 'out_of_range'; quota: number };
 
 /**
  * Opens the wallet of a user, which takes over the quota, the leases, the open reservations and the debts of all keys of the user. The
- * balances of its limited keys become their limits.
+ * balances of its limited keys become their limits. Nothing is changed if a first grant is refused.
  */
 export async function openWallet(
   trx: Db,
-  { userId, change }: { userId: number; change: Intent },
+  { userId, change, firstGrant = 0 }: { userId: number; change: Intent; firstGrant?: number },
 ): Promise<OpenWalletResult> {
   const existing = await walletOf(trx, userId);
   if (existing !== undefined) return { outcome: 'existed', wallet: existing };
@@ -39,18 +39,20 @@ export async function openWallet(
   const taken = await quotaOfKeys(trx, userId);
   const quota = taken.balance + taken.leased + taken.held;
   if (quota > mostQuota) return { outcome: 'out_of_range', quota };
+  const settled = Math.min(taken.balance, taken.debt);
+  const free = taken.balance - settled;
+  const debt = taken.debt - settled;
+  if (isOutOfRange(free, debt, firstGrant)) return { outcome: 'out_of_range', quota: free };
   await sql`update ledger set wallet = 1 where user_id = ${userId} and unlimited = 0`.execute(trx);
   await sql`update quota_leases set wallet_id = ${userId}
     where token_id in (select id from tokens where user_id = ${userId})`.execute(trx);
   await moveDebts(trx, userId, change.now);
   await sql`update tokens set wallet = 1 where user_id = ${userId}`.execute(trx);
-  const settled = Math.min(taken.balance, taken.debt);
-  const debt = taken.debt - settled;
   await trx
     .insertInto('wallets')
     .values({
       user_id: userId,
-      balance: taken.balance - settled,
+      balance: free,
       leased: taken.leased + taken.unposted,
       debt,
       used: settled,
@@ -144,7 +146,7 @@ export async function grantToWallet(trx: Db, order: NewWalletGrant): Promise<Wal
   const { userId, amount, reason, reference, change } = order;
   const repeated = await repeatedGrant(trx, order);
   if (repeated !== undefined) return repeated;
-  const opened = await openWallet(trx, { userId, change });
+  const opened = await openWallet(trx, { userId, change, firstGrant: amount });
   if (opened.outcome === 'not_found') return { outcome: 'not_found' };
   if (opened.outcome === 'out_of_range') return { outcome: 'out_of_range', left: opened.quota };
   // Before the wallet is locked, since it detects a concurrent request with the same reference.
@@ -172,9 +174,9 @@ export async function grantToWallet(trx: Db, order: NewWalletGrant): Promise<Wal
   }
   await lockWallets(trx, [userId]);
   const before = await walletRecord(trx, userId);
-  const debtSettled = Math.max(0, Math.min(before.debt, amount));
+  const debtSettled = debtSettledBy(amount, before.debt);
   const gained = amount - debtSettled;
-  if (before.free + gained < 0 || (amount > 0 && before.free + gained > mostQuota)) {
+  if (isOutOfRange(before.free, before.debt, amount)) {
     await trx.deleteFrom('wallet_grants').where('id', '=', inserted.id).execute();
     return { outcome: 'out_of_range', left: before.balance };
   }
@@ -198,6 +200,15 @@ export async function grantToWallet(trx: Db, order: NewWalletGrant): Promise<Wal
   };
   await recordChange(trx, { ...change, subject: `user ${userId}`, details });
   return { outcome: 'granted', grant: walletGrant(row) };
+}
+
+/** Part of a grant that settles a debt. */
+const debtSettledBy = (amount: number, debt: number) => Math.max(0, Math.min(debt, amount));
+
+/** Whether a wallet would have less than 0 or, by a positive grant, more than `mostQuota`. `free`: its quota that no gateway leases. */
+function isOutOfRange(free: number, debt: number, amount: number): boolean {
+  const after = free + amount - debtSettledBy(amount, debt);
+  return after < 0 || (amount > 0 && after > mostQuota);
 }
 
 /** Returns the result of an earlier request with the same reference. Undefined without one. */

@@ -5,6 +5,7 @@ import { leftFragment, leftOf } from './leases.ts';
 import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } from './lineage.ts';
 import { pageByName } from './names.ts';
 import type { Viewer } from './visibility.ts';
+import { walletBalanceFragment } from './wallets.ts';
 
 /** The fields of a key that can be changed. */
 export interface TokenSettings {
@@ -44,6 +45,8 @@ export interface TokenRecord extends TokenSettings {
   hasBudget: boolean;
   /** Whether its user has a wallet, which pays. `remainQuota` is only a limit then. */
   hasWallet: boolean;
+  /** Whether the wallet of its user is empty, so that no key of the user can pay. */
+  hasEmptyWallet: boolean;
   /** Available quota, including leased quota. */
   remainQuota: number;
   usedQuota: number;
@@ -106,6 +109,7 @@ type TokenRow = Omit<
   | 'lineage'
   | 'unlimitedQuota'
   | 'hasWallet'
+  | 'hasEmptyWallet'
   | 'hasBudget'
   | 'modelLimits'
   | 'allowIps'
@@ -114,6 +118,7 @@ type TokenRow = Omit<
   | 'canCreateKeys'
 > & {
   wallet: number;
+  walletBalance: number | null;
   budgeted: number;
   admin: number;
   createKeys: number;
@@ -124,11 +129,13 @@ type TokenRow = Omit<
   hash?: string;
 };
 
+const walletLeft = `(select ${walletBalanceFragment.fragment} from wallets w where w.user_id = t.user_id)`;
+
 /** The columns of a `TokenRow`. */
 const columns = `
   t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
   coalesce(t.group_name, u.group_name) as "group", t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt",
-  t.status, t.unlimited_quota as unlimited, t.wallet, t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
+  t.status, t.unlimited_quota as unlimited, t.wallet, ${walletLeft} as "walletBalance", t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
   t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
   t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
   t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.created_time as "createdTime"`;
@@ -237,7 +244,8 @@ function matching(
     or t.id in ${descendantsOfEnded(sql`m.expired_time <> -1 and m.expired_time <= ${seconds}`)}`;
   query = query.where(status === 3 ? sql<SqlBool>`(${ended})` : sql<SqlBool>`not (${ended})`);
   if (status === 3) return query;
-  const spendable = sql<SqlBool>`t.unlimited_quota = 1 or ${leftOf('t')} > 0`;
+  const spendable = sql<SqlBool>`(t.unlimited_quota = 1 or ${leftOf('t')} > 0)
+    and coalesce(${sql.raw(walletLeft)}, 1) > 0`;
   return query.where(status === 1 ? sql<SqlBool>`(${spendable})` : sql<SqlBool>`not (${spendable})`);
 }
 
@@ -269,7 +277,19 @@ async function tokenRecords(db: Db, rows: readonly TokenRow[]): Promise<TokenRec
 }
 
 function tokenRecord(
-  { unlimited, wallet, budgeted, limits, ips, disabledAt, admin, createKeys, hash: _, ...token }: TokenRow,
+  {
+    unlimited,
+    wallet,
+    walletBalance,
+    budgeted,
+    limits,
+    ips,
+    disabledAt,
+    admin,
+    createKeys,
+    hash: _,
+    ...token
+  }: TokenRow,
   lineage: Lineage = noLineage,
 ): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
@@ -279,6 +299,7 @@ function tokenRecord(
     userDisabled: disabledAt !== null,
     unlimitedQuota: unlimited === 1,
     hasWallet: wallet === 1,
+    hasEmptyWallet: walletBalance !== null && walletBalance <= 0,
     hasBudget: budgeted > 0,
     // With a wallet, work can have cost more than the limit.
     remainQuota: Math.max(0, token.remainQuota),

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, WalletGrantsTable } from '../schema.ts';
+import type { Fragment } from '../statement.ts';
 
 /** The wallet of a user. */
 export interface WalletRecord {
@@ -18,8 +19,13 @@ export interface WalletRecord {
 }
 
 /** SQL of the available quota of a wallet `w`, including leased quota without the part that moved from leases to tasks. */
-export const walletBalance = sql.raw<number>(`w.balance + w.leased - cast(coalesce(
-  (select sum(unposted) from quota_leases where wallet_id = w.user_id), 0) as bigint)`);
+export const walletBalanceFragment: Fragment = {
+  fragment: `w.balance + w.leased - cast(coalesce(
+  (select sum(unposted) from quota_leases where wallet_id = w.user_id), 0) as bigint)`,
+};
+
+/** The same for `sql`. */
+export const walletBalance = sql.raw<number>(walletBalanceFragment.fragment);
 
 /** Finds the wallet of a user. */
 export async function walletOf(db: Db, userId: number): Promise<WalletRecord | undefined> {
