@@ -38,7 +38,12 @@ export function createCalls(seed: number): () => Call {
       };
       return { kind: 'text', path: '/v1/messages', body };
     }
-    const body = { model: models.speech, input: { text: text(), voice: 'Aria' } };
-    return { kind: 'speech', path: '/api/v1/services/aigc/multimodal-generation/generation', body };
+    return { kind: 'speech', ...speechRequest(text()) };
   };
+}
+
+/** Returns a speech request without its kind. */
+export function speechRequest(text: string): Omit<Call, 'kind'> {
+  const body = { model: models.speech, input: { text, voice: 'Aria' } };
+  return { path: '/api/v1/services/aigc/multimodal-generation/generation', body };
 }

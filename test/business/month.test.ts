@@ -9,7 +9,9 @@ import {
   monthStart,
   organizations,
   runMonth,
+  trialBudget,
 } from './month.ts';
+import { Operator } from './operator.ts';
 import { type ChannelName, chargeFor, models, salePrices } from './rates.ts';
 import type { BillLine } from './vendors.ts';
 
@@ -63,8 +65,8 @@ describe.skipIf(!engines.includes('postgres'))('a month of three organizations',
     entries.filter(({ user_id: userId }) => userId === past.accounts[organization]?.userId);
 
   test('every call has one log entry, and every completed one a line of a bill', () => {
-    const answered = past.sales.filter(({ status }) => status === 200);
-    expect(answered).toHaveLength(callCount);
+    expect(past.sales.filter(({ status }) => status === 200)).toHaveLength(callCount);
+    const answered = [...past.sales, ...past.trials].filter(({ status }) => status === 200);
     expect(past.interrupted).toBeGreaterThan(0);
     const logged = new Set(entries.map(({ request_id: id }) => id));
     expect(logged.size).toBe(entries.length);
@@ -87,6 +89,13 @@ describe.skipIf(!engines.includes('postgres'))('a month of three organizations',
       return isRight ? [] : [{ id, model, quota, charge, cost, billed: line.amount, debt }];
     });
     expect(wrong).toEqual([]);
+  });
+
+  test('every response with a cost states what was charged', () => {
+    const charges = new Map(entries.map(({ request_id: id, quota }) => [id, quota]));
+    const stated = past.sales.filter(({ cost }) => cost !== undefined);
+    expect(stated.length).toBeGreaterThan(callCount / 2);
+    expect(stated.filter(({ requestId, cost }) => charges.get(requestId) !== cost)).toEqual([]);
   });
 
   test('the cost of each channel is the bill of its vendor, and the margin is what remains', async () => {
@@ -136,6 +145,27 @@ describe.skipIf(!engines.includes('postgres'))('a month of three organizations',
       });
     },
   );
+
+  test('a hard budget refuses the calls of a day that would exceed it, and charges none of them', () => {
+    const statuses = new Set(past.trials.map(({ status }) => status));
+    expect(statuses).toEqual(new Set([200, 403]));
+    const charges = new Map(entries.map(({ request_id: id, quota }) => [id, quota]));
+    const days = Map.groupBy(past.trials, ({ organization, day }) => `${organization} ${day}`);
+    for (const [name, trials] of days) {
+      const spent = sum(trials.map(({ requestId }) => charges.get(requestId) ?? 0));
+      const largest = Math.max(...trials.map(({ requestId }) => charges.get(requestId) ?? 0));
+      expect([name, spent <= trialBudget, spent + largest > trialBudget]).toEqual([name, true, true]);
+    }
+    const refused = past.trials.filter(({ status }) => status === 403);
+    expect(refused.filter(({ requestId }) => charges.has(requestId))).toEqual([]);
+  });
+
+  test('each organization sees amounts in its currency', async () => {
+    for (const [index, { currency }] of organizations.entries()) {
+      const own = new Operator(past.accounts[index]?.keys[0] ?? '', () => past.deployment.urls[0] ?? '');
+      expect(await own.data('GET', '/api/me')).toMatchObject({ display: { currency } });
+    }
+  });
 
   test('the ledger audit finds no problem', async () => {
     expect(await past.operator.data('GET', '/api/admin/audit')).toMatchObject({ open: 0, problems: [] });

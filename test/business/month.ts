@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type Call, createCalls } from './calls.ts';
+import { type Call, createCalls, speechRequest } from './calls.ts';
 import { Deployment } from './deployment.ts';
 import { Operator } from './operator.ts';
 import { type ChannelName, models, priceRules, type RateCard, salePrices, vendorRates } from './rates.ts';
@@ -15,19 +15,25 @@ const concurrency = 16;
 /** Days, counted from 0, on which something happens. */
 export const eventDays = { kill: 9, priceChange: 15, outage: 20, refunds: 25 } as const;
 
-/** Customers, with the ratio of their group in thousandths. */
+/** Customers, with the ratio of their group in thousandths, and the currency in which they see amounts. */
 export const organizations = [
-  { name: 'Aurora', group: 'list-price', ratio: 1_000 },
-  { name: 'Borealis', group: 'partner', ratio: 850 },
-  { name: 'Cirrus', group: 'small', ratio: 1_333 },
+  { name: 'Aurora', group: 'list-price', ratio: 1_000, currency: 'EUR' },
+  { name: 'Borealis', group: 'partner', ratio: 850, currency: 'USD' },
+  { name: 'Cirrus', group: 'small', ratio: 1_333, currency: 'EUR' },
 ] as const;
 
 /** Quota that each organization pays for at the begin of the month. */
 export const granted = 2_000_000_000;
 
+/** Daily budget of each organization's key for trials, in quota. It covers some of the trial calls of a day. */
+export const trialBudget = 4_000;
+const trialsPerDay = 12;
+
 interface Account {
   userId: number;
   keys: string[];
+  /** A key with a hard budget. */
+  trial: { id: number; key: string };
 }
 
 /** A response that a customer received. */
@@ -56,6 +62,8 @@ export interface Month {
   accounts: readonly Account[];
   sales: readonly Sale[];
   refunds: readonly Refund[];
+  /** Responses to the calls with the trial keys. */
+  trials: readonly Sale[];
   /** Requests that a killed gateway never answered. */
   interrupted: number;
   end(): Promise<void>;
@@ -90,6 +98,7 @@ export async function runMonth(seed: number): Promise<Month> {
       accounts,
       sales: world.sales,
       refunds: world.refunds,
+      trials: world.trials,
       interrupted: world.interrupted,
       end: close,
     };
@@ -114,7 +123,10 @@ function configuration(vendors: Readonly<Record<ChannelName, Vendor>>, prices: R
     sandbox: false,
     groups: Object.fromEntries([
       ['default', { models: ['*'] }],
-      ...organizations.map(({ group, ratio }) => [group, { models: ['*'], ratio: ratio / 1_000 }]),
+      ...organizations.map(({ group, ratio, currency }) => [
+        group,
+        { models: ['*'], ratio: ratio / 1_000, display: { quota_per_unit: 500_000, currency } },
+      ]),
     ]),
     prices: priceRules(prices),
     channels: [
@@ -136,13 +148,14 @@ function openAccounts(operator: Operator): Promise<Account[]> {
         reference: `invoice ${name} ${month}`,
         reason: 'Prepaid.',
       });
-      const create = async (key: object) =>
-        (await operator.data<{ key: string }>('POST', `/api/admin/users/${userId}/tokens`, key)).key;
-      const keys = [
-        await create({ name: 'production', unlimited_quota: true }),
-        await create({ name: 'test', remain_quota: granted }),
-      ];
-      return { userId, keys };
+      const create = (key: object) =>
+        operator.data<{ id: number; key: string }>('POST', `/api/admin/users/${userId}/tokens`, key);
+      const production = await create({ name: 'production', unlimited_quota: true });
+      const test = await create({ name: 'test', remain_quota: granted });
+      const trial = await create({ name: 'trial', unlimited_quota: true });
+      const budget = { token_id: trial.id, amount: trialBudget, period: 'daily', hard: true };
+      await operator.data('POST', '/api/admin/budgets', budget);
+      return { userId, keys: [production.key, test.key], trial };
     }),
   );
 }
@@ -150,6 +163,7 @@ function openAccounts(operator: Operator): Promise<Account[]> {
 class Simulation {
   readonly sales: Sale[] = [];
   readonly refunds: Refund[] = [];
+  readonly trials: Sale[] = [];
   interrupted = 0;
   readonly #deployment: Deployment;
   readonly #operator: Operator;
@@ -182,23 +196,41 @@ class Simulation {
     const workers = Array.from({ length: concurrency }, async () => {
       while (this.#made < end) {
         this.#made += 1;
-        await this.#send(day, this.#made);
+        this.sales.push(await this.#sendNext(day, this.#made));
       }
     });
-    await Promise.all(workers);
+    await Promise.all([...workers, this.#sendTrials(day)]);
     await this.#finishTasks();
   }
 
-  /** Sends a call of an organization to one of the gateways and records the response. */
-  async #send(day: number, number: number): Promise<void> {
-    const { kind, path, body } = this.#nextCall();
+  /** Sends the next call with a key of an organization, to one of the gateways. */
+  #sendNext(day: number, number: number): Promise<Sale> {
     const organization = number % this.#accounts.length;
     const keys = this.#accounts[organization]?.keys ?? [];
+    return this.#send({ organization, day, number, key: keys[number % keys.length] }, this.#nextCall());
+  }
+
+  /** Sends speech calls with the trial keys at the same time, through both gateways. */
+  async #sendTrials(day: number): Promise<void> {
+    const text = 'How much of the budget does this sentence need? '.repeat(4);
+    const call: Call = { kind: 'speech', ...speechRequest(text) };
+    const sent = this.#accounts.flatMap(({ trial: { key } }, organization) =>
+      Array.from({ length: trialsPerDay }, (_, number) =>
+        this.#send({ organization, day, number, key }, call),
+      ),
+    );
+    this.trials.push(...(await Promise.all(sent)));
+  }
+
+  async #send(
+    { organization, day, number, key }: { organization: number; day: number; number: number; key?: string },
+    { kind, path, body }: Call,
+  ): Promise<Sale> {
     const { urls } = this.#deployment;
     const response = await fetch(`${urls[number % urls.length]}${path}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${keys[number % keys.length]}`,
+        authorization: `Bearer ${key}`,
         'content-type': 'application/json',
         'compat-version': '2023-06-01',
       },
@@ -206,14 +238,14 @@ class Simulation {
     });
     await response.arrayBuffer();
     const cost = response.headers.get('x-unigate-cost');
-    this.sales.push({
+    return {
       organization,
       kind,
       day,
       requestId: response.headers.get('x-request-id') ?? '',
       status: response.status,
       cost: cost === null ? undefined : Number(cost),
-    });
+    };
   }
 
   /** Kills a gateway while vendors hold calls of it, and starts another one. The interrupted calls are sent again. */
@@ -223,7 +255,7 @@ class Simulation {
     const victims = 24;
     // Even numbers reach the first gateway.
     const sent = Array.from({ length: victims }, (_, index) =>
-      this.#send(day, 2 * index).then(
+      this.#sendNext(day, 2 * index).then(
         () => false,
         () => true,
       ),
