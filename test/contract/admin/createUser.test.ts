@@ -25,6 +25,7 @@ describeOperation('createUser', {
         keys: 0,
         remain_quota: 0,
         used_quota: 0,
+        has_wallet: false,
       });
       const query = { subject: `user ${data.id}` };
       expect(await callAdmin(inject('gateway'), 'listChanges', { query })).toEqual({
