@@ -103,8 +103,9 @@ export class Metering {
   }
 
   /**
-   * Raises the reservation to `units` in total. Returns false when the key's quota does not cover them or the call is
-   * closed; the reservation is unchanged then. `caller` is the current state of the key.
+   * Raises the reservation to `units` in total. Returns false when the call is closed. `caller` is the current state of the key.
+   *
+   * @throws Failure 403 when the quota does not cover them; the reservation is unchanged then
    */
   async cover(units: number, caller: Caller): Promise<boolean> {
     if (this.#closed) return false;
@@ -114,7 +115,11 @@ export class Metering {
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
       const outcome = await this.#parts.callQuota.extend({ requestId, tokenId, unlimited, from, to });
-      if (outcome === 'insufficient_quota' || outcome === 'over_budget') return false;
+      if (outcome === 'insufficient_quota' || outcome === 'over_budget') {
+        const shortage = await this.#parts.callQuota.describeShortage(caller, outcome === 'over_budget');
+        const more = { expectedUnits: Math.max(0, units - this.#units), amount: to - from };
+        throw insufficientQuota({ model: this.#call.model, ...more }, shortage);
+      }
       if (outcome === 'not_open') throw new Error(`the amount of reservation ${requestId} is not ${from}`);
       recordReservation(this.#call.model.id, to - from);
       this.#reserved = to;

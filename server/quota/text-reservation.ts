@@ -17,12 +17,18 @@ export class TextReservation {
   #metering: Metering | undefined;
   #covered = 0;
   #closed = false;
+  #refusal: Failure | undefined;
   /** Completes after all earlier tasks, so that `close` cannot overtake a running reservation. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: MeteringParts, call: TextCall) {
     this.#parts = parts;
     this.#call = call;
+  }
+
+  /** Why the quota did not cover the last units that were refused. */
+  get refusal(): Failure | undefined {
+    return this.#refusal;
   }
 
   /** Reserves `units` in total. Returns false when the key's quota does not cover them or the call is closed. */
@@ -57,13 +63,14 @@ export class TextReservation {
   async #reserve(units: number): Promise<boolean> {
     const { key, ...call } = this.#call;
     const { caller } = key;
-    if (this.#metering !== undefined) return this.#metering.cover(units, caller);
     try {
+      if (this.#metering !== undefined) return await this.#metering.cover(units, caller);
       this.#metering = await Metering.open(this.#parts, { ...call, caller, expectedUnits: units });
       return true;
     } catch (error) {
-      if (error instanceof Failure && error.code === 'insufficient_user_quota') return false;
-      throw error;
+      if (!(error instanceof Failure) || error.code !== 'insufficient_user_quota') throw error;
+      this.#refusal = error;
+      return false;
     }
   }
 

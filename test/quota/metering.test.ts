@@ -296,7 +296,10 @@ describe('a call that grows', () => {
   test('beyond the quota of its key keeps its reservation', async () => {
     const metering = await Metering.open(parts, call);
     answers.extend = 'insufficient_quota';
-    expect(await metering.cover(8, caller)).toBe(false);
+    await expect(metering.cover(8, caller)).rejects.toMatchObject({
+      code: 'insufficient_user_quota',
+      message: 'quota: the key has 40 left, which does not cover this call; 1 characters of voxa-v2 need 10.',
+    });
     answers.extend = 'extended';
     expect(await metering.cover(9, caller)).toBe(true);
     expect(extended.map(({ from, to }) => [from, to])).toEqual([
@@ -343,6 +346,9 @@ describe('a text in chunks', () => {
     ]);
     answers.extend = 'insufficient_quota';
     expect(await reservation.cover(500)).toBe(false);
+    expect(reservation.refusal?.message).toMatch(
+      /the key has 40 left, .* 496 characters of voxa-v2 need 4960\.$/,
+    );
     // Covered units need no reservation.
     for (const units of [4, 2]) expect(await reservation.cover(units)).toBe(true);
     expect(more).toHaveBeenCalledTimes(3);

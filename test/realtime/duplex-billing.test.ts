@@ -166,7 +166,8 @@ describe('the billing of a task', () => {
     expect(header).toMatchObject({
       task_id: id,
       error_code: 'AccessDenied',
-      error_message: 'quota: the key has 0 left, which does not cover this text.',
+      error_message:
+        'quota: the key has 0 left, which does not cover this call; 1 characters of voxa-v1 need 3.',
     });
     expect((await client.closed).code).toBe(1008);
     expect(upstream.connections[0]?.received).toHaveLength(2);

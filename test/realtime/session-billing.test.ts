@@ -198,6 +198,28 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
     },
   );
 
+  test('a text that a budget does not cover is not forwarded', async () => {
+    await open();
+    const budget = await target.gateway.store.run('createBudget', {
+      owner: { tokenId: token.id },
+      amount: 25,
+      period: 'daily',
+      timeZone: 'UTC',
+      hard: true,
+      thresholds: [],
+      change: { userId: 1, tokenId: 1, action: 'createBudget', details: {}, now: target.gateway.clock() },
+    });
+    expect(budget).toMatchObject({ amount: 25 });
+    await configure();
+    await synthesize('ten chars.');
+    send('input_text_buffer.append', { text: 'six ch' });
+    const { message } = (await ofType('error')).error as { message: string };
+    expect(message).toMatch(
+      /^quota: the daily budget of the key has 5 of 25 left until .* 6 characters of .* need 12\.$/,
+    );
+    expect((await client.closed).code).toBe(1008);
+  });
+
   test('without enough quota the text is not forwarded, and the session ends with 1008', async () => {
     await open(flash, realtimeScript(), 30);
     await configure();
@@ -207,7 +229,7 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
     expect(error).toEqual({
       type: 'permission_error',
       code: 'insufficient_user_quota',
-      message: 'quota: the key has 10 left, which does not cover this text.',
+      message: `quota: the key has 10 left, which does not cover this call; 6 characters of ${flash} need 12.`,
       param: null,
       event_id: `event_${count}`,
     });

@@ -1,10 +1,8 @@
 import type { WebSocket } from 'ws';
 import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
 import { channelsForVoices, voiceKind } from '../../channels/voice-route.ts';
-import { Failure } from '../../lib/failure.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
-import { describeShortage } from '../../quota/insufficient-quota.ts';
 import type { Connection } from '../connection.ts';
 import { type JsonObject, objectField, parseObject, UsedIds } from '../frames.ts';
 import { idleTimeoutMs, textTimeoutMs } from '../limits.ts';
@@ -134,11 +132,7 @@ export class InferenceSession extends SocketSession {
     const isReserved = text === '' || (await task?.reserve(text));
     if (!this.#running) return false;
     if (isReserved) return true;
-    const { gateway, key } = this.connection;
-    const shortage = await describeShortage(gateway.store.read, key.caller);
-    if (!this.#running) return false;
-    const message = `quota: ${shortage}, which does not cover this text.`;
-    await this.#failTask(taskFailureFrom(new Failure(403, 'insufficient_user_quota', message)));
+    if (task?.refusal !== undefined) await this.#failTask(taskFailureFrom(task.refusal));
     return false;
   }
 

@@ -1,5 +1,6 @@
 import type { VoiceKind } from '../../../generated/catalogue.ts';
 import type { RunTask } from '../../../generated/events.ts';
+import type { Failure } from '../../lib/failure.ts';
 import { type AudioForm, audioSeconds, inferenceForm } from '../../models/speech-time.ts';
 import { sumUsage, type Usage } from '../../models/usage.ts';
 import { readUsage } from '../../providers/token-usage.ts';
@@ -47,6 +48,11 @@ export class InferenceTask {
   /** Checks one more text against the limits. */
   check(text: string): TaskFailure | undefined {
     return this.#limits.check(text);
+  }
+
+  /** Why the quota did not cover a text. */
+  get refusal(): Failure | undefined {
+    return this.#reservation.refusal;
   }
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */

@@ -5,7 +5,6 @@ import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.t
 import { Failure } from '../../lib/failure.ts';
 import { envelope } from '../../models/speech-time.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
-import { describeShortage } from '../../quota/insufficient-quota.ts';
 import type { Connection } from '../connection.ts';
 import { isAudioDelta, type JsonObject, objectField, readServerEvent, UsedIds } from '../frames.ts';
 import { type Outcome, SocketSession } from '../session.ts';
@@ -179,11 +178,8 @@ export class RealtimeSession extends SocketSession {
     const covered = await this.#settlement.reserve(event.text);
     if (this.isEnding) return;
     if (!covered) {
-      const { gateway, key } = this.connection;
-      const shortage = await describeShortage(gateway.store.read, key.caller);
-      if (this.isEnding) return;
-      const message = `quota: ${shortage}, which does not cover this text.`;
-      return this.#fatal('insufficient_user_quota', message, event.event_id);
+      const { refusal } = this.#settlement;
+      return refusal && this.#fatal('insufficient_user_quota', refusal.message, event.event_id);
     }
     this.#forward(event, data);
     this.#settlement.addSentText(event.text);

@@ -1,4 +1,5 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { Failure } from '../../lib/failure.ts';
 import { audioSeconds, base64Share } from '../../models/speech-time.ts';
 import { sumUsage, type Usage } from '../../models/usage.ts';
 import { field } from '../../providers/json.ts';
@@ -69,6 +70,11 @@ export class SessionSettlement {
     this.#reservation = new TextReservation(gateway, call);
     this.#usage = new SessionUsage(model);
     this.#text = new SpokenText(model.unit, countOptions);
+  }
+
+  /** Why the quota did not cover a text. */
+  get refusal(): Failure | undefined {
+    return this.#reservation.refusal;
   }
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */
