@@ -8402,6 +8402,8 @@ export interface components {
             completion_tokens: number;
             /** @description Quota per unit, before the ratio of the group. Null if a price rule applied. */
             unit_price: number | null;
+            /** @description The price rule and the figures that it applied to, in CSV as JSON. Null if every unit had the same price. */
+            price_rule: components["schemas"]["AppliedPriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
             /**

@@ -218,18 +218,36 @@ describe.each(engines)('price rules on %s', (engine) => {
     });
   });
 
+  test('are listed with the prices of the caller', async () => {
+    const response = await fetch(`${target.url}/api/me/prices`, {
+      headers: { authorization: `Bearer ${target.key}` },
+    });
+    const { data } = (await response.json()) as { data: { items: { model: string }[] } };
+    expect(data.items.find(({ model }) => model === video)).toEqual({
+      model: video,
+      unit: 'seconds',
+      unit_price: null,
+      price_rules: videoRules,
+      price: null,
+    });
+  });
+
   test('are shown in the log of the customer', async () => {
     const { key } = await makeKey(target, { quota });
     await chatUsage({ input_tokens: 1, output_tokens: 1 });
-    const response = await fetch(`${target.url}/api/log/search?keyword=`, {
+    expect(key).not.toBe('');
+    for (const path of ['/api/log/search?keyword=', '/api/me/log']) {
+      const response = await fetch(target.url + path, { headers: { authorization: `Bearer ${target.key}` } });
+      const { data } = (await response.json()) as { data: { items: object[] } };
+      expect(data.items[0]).toMatchObject({
+        unit_price: null,
+        price_rule: { number: 1, figures: { input_tokens: 1, output_tokens: 1, cached_tokens: 0 } },
+      });
+    }
+    const csv = await fetch(`${target.url}/api/me/log?format=csv`, {
       headers: { authorization: `Bearer ${target.key}` },
     });
-    const { data } = (await response.json()) as { data: { items: object[] } };
-    expect(key).not.toBe('');
-    expect(data.items[0]).toMatchObject({
-      unit_price: null,
-      price_rule: { number: 1, figures: { input_tokens: 1, output_tokens: 1, cached_tokens: 0 } },
-    });
+    expect(await csv.text()).toContain('""figures"":{');
   });
 
   test.each([

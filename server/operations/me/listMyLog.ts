@@ -4,6 +4,7 @@ import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { isUsable, keyRefused } from '../../keys/key-cache.ts';
 import { invalid } from '../../lib/failure.ts';
+import { appliedRuleOf } from '../../quota/charge-explanation.ts';
 import { type OwnLogFilter, ownLogHeader } from '../../store/queries/own-log.ts';
 import { findToken } from '../../store/queries/tokens.ts';
 import { success } from '../success.ts';
@@ -26,7 +27,8 @@ export const listMyLog: Handler<'listMyLog'> = async (request, reply) => {
   }
   const { limit } = readPage({ page_size: query.page_size });
   const { entries, hasMore } = await runReport(request, 'listOwnLog', { ...filter, limit });
-  reply.json(200, success({ items: entries, last_id: entries.at(-1)?.id ?? null, has_more: hasMore }));
+  const items = entries.map((entry) => ({ ...entry, price_rule: appliedRuleOf(entry) }));
+  reply.json(200, success({ items, last_id: entries.at(-1)?.id ?? null, has_more: hasMore }));
 };
 
 function filterOf({ caller, query }: Request): OwnLogFilter {

@@ -22,6 +22,7 @@ const fields = [
   'prompt_tokens',
   'completion_tokens',
   'unit_price',
+  'price_rule',
   'group_ratio',
   'quota',
   'debt',

@@ -60,6 +60,7 @@ describeOperation('listMyLog', {
           prompt_tokens: 0,
           completion_tokens: 0,
           unit_price: 1,
+          price_rule: null,
           group_ratio: 1,
           quota: 9,
           debt: 0,

@@ -159,7 +159,7 @@ export const responseFields: ResponseFields = {
   MyLogReply: 'data message success',
   'MyLogReply.data': 'has_more items last_id|null',
   MyLogEntry:
-    'completion_tokens created_at debt duration_ms error_code|null group_ratio id model_name operation prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units',
+    'completion_tokens created_at debt duration_ms error_code|null group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units',
   MyTaskListReply: 'data message success',
   'MyTaskListReply.data': 'has_more items last_id|null',
   MyTask:
