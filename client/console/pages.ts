@@ -13,10 +13,11 @@ import {
   MicVocal,
   Music,
   Network,
+  ReceiptText,
   Users,
   Waypoints,
 } from 'lucide';
-import { isAdmin } from './session/session.ts';
+import { rights } from './session/session.ts';
 import type { Page } from './shell/page.ts';
 
 /** All pages, in the order of the sidebar. */
@@ -34,6 +35,7 @@ const pages: readonly Page[] = [
     path: 'speech',
     title: 'Speech',
     group: 'Playground',
+    requires: 'calls',
     icon: AudioLines,
     summary: 'Turn text into speech.',
     keywords: 'text to speech tts audio stream realtime compare voices',
@@ -43,6 +45,7 @@ const pages: readonly Page[] = [
     path: 'voices',
     title: 'Voices',
     group: 'Playground',
+    requires: 'calls',
     icon: MicVocal,
     summary: 'Clone, design and hear voices of your own.',
     keywords: 'clone design record microphone custom voice',
@@ -52,6 +55,7 @@ const pages: readonly Page[] = [
     path: 'video',
     title: 'Video',
     group: 'Playground',
+    requires: 'calls',
     icon: Clapperboard,
     summary: 'Films from a text, images, clips and audio.',
     keywords: 'film clip gamma seedance eta frames',
@@ -61,6 +65,7 @@ const pages: readonly Page[] = [
     path: '3d',
     title: '3D',
     group: 'Playground',
+    requires: 'calls',
     icon: Box,
     summary: 'Objects from a text or images.',
     keywords: 'model mesh glb theta object viewer',
@@ -70,6 +75,7 @@ const pages: readonly Page[] = [
     path: 'music',
     title: 'Music',
     group: 'Playground',
+    requires: 'calls',
     icon: Music,
     summary: 'Songs with lyrics, continuations and stems.',
     keywords: 'song lyrics sound stems vocals continue',
@@ -79,6 +85,7 @@ const pages: readonly Page[] = [
     path: 'images',
     title: 'Images',
     group: 'Playground',
+    requires: 'calls',
     icon: Images,
     summary: 'Grids from a prompt, and their buttons.',
     keywords: 'picture imagine upscale vary inpaint mask',
@@ -88,6 +95,7 @@ const pages: readonly Page[] = [
     path: 'embeddings',
     title: 'Embeddings',
     group: 'Playground',
+    requires: 'calls',
     icon: Waypoints,
     summary: 'Convert texts to vectors and compare them.',
     keywords: 'vectors similarity heat map cosine',
@@ -97,6 +105,7 @@ const pages: readonly Page[] = [
     path: 'messages',
     title: 'Messages',
     group: 'Playground',
+    requires: 'calls',
     icon: MessagesSquare,
     summary: 'Chat with a model, with tools and images.',
     keywords: 'chat text llm tools stream',
@@ -106,6 +115,7 @@ const pages: readonly Page[] = [
     path: 'activity',
     title: 'Activity',
     group: 'Monitor',
+    requires: 'calls',
     icon: Activity,
     summary: 'Calls and tasks, live.',
     keywords: 'log requests history tasks timeline callbacks deliveries cancel',
@@ -121,9 +131,20 @@ const pages: readonly Page[] = [
     load: () => import('./usage/usage-page.tsx'),
   },
   {
+    path: 'statements',
+    title: 'Statements',
+    group: 'Monitor',
+    requires: 'user',
+    icon: ReceiptText,
+    summary: 'Balances and charges of a month.',
+    keywords: 'bill invoice month balance charges csv print',
+    load: () => import('./statements/statements-page.tsx'),
+  },
+  {
     path: 'keys',
     title: 'Keys',
     group: 'Manage',
+    requires: 'calls',
     icon: KeyRound,
     summary: 'Create, limit and revoke keys.',
     keywords: 'tokens api secret quota limits create revoke grant',
@@ -136,7 +157,7 @@ const pages: readonly Page[] = [
     icon: Users,
     summary: 'Create, change and disable users.',
     keywords: 'customers accounts groups roles',
-    admin: true,
+    requires: 'admin',
     load: () => import('./users/users-page.tsx'),
   },
   {
@@ -146,7 +167,7 @@ const pages: readonly Page[] = [
     icon: Network,
     summary: 'Health and tests of providers.',
     keywords: 'providers health latency failures reload configuration',
-    admin: true,
+    requires: 'admin',
     load: () => import('./channels/channels-page.tsx'),
   },
   {
@@ -161,4 +182,6 @@ const pages: readonly Page[] = [
 ];
 
 /** The pages that the signed-in key may see. */
-export const visiblePages = computed(() => pages.filter(({ admin }) => admin === undefined || isAdmin.value));
+export const visiblePages = computed(() =>
+  pages.filter(({ requires }) => requires === undefined || rights.value.has(requires)),
+);

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useLoaded, useRun } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
+import { saveFile } from '../parts/save-file.ts';
 import { isAdmin, session, useClient } from '../session/session.ts';
 import { type Filters, setFilters, type View, views } from './filters.ts';
 import { startOf } from './sources.ts';
@@ -175,12 +176,7 @@ function Export({ filters: { model, token, hours } }: { filters: Filters }) {
       ...(since && { since }),
     } as const;
     const file = await client.admin.logs.export(query, { signal });
-    const url = URL.createObjectURL(new Blob([await file.bytes()], { type: 'text/csv' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = 'requests.csv';
-    link.click();
-    URL.revokeObjectURL(url);
+    saveFile(await file.bytes(), 'text/csv', 'requests.csv');
   };
   return (
     <>

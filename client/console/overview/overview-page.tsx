@@ -5,7 +5,7 @@ import { samplesOf } from '../calls/samples.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
-import { refreshSession, session } from '../session/session.ts';
+import { refreshSession, rights, session } from '../session/session.ts';
 import type { Page } from '../shell/page.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { addressOf } from '../shell/router.ts';
@@ -45,10 +45,12 @@ export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
             </ul>
           </section>
         ))}
-        <section>
-          <h2>Your first call</h2>
-          <CallPanel samples={samplesOf('createSpeech', firstCall, { output: 'morning.wav' })} />
-        </section>
+        {rights.value.has('calls') && (
+          <section>
+            <h2>Your first call</h2>
+            <CallPanel samples={samplesOf('createSpeech', firstCall, { output: 'morning.wav' })} />
+          </section>
+        )}
       </div>
     </>
   );
@@ -57,10 +59,11 @@ export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
 function KeyFacts() {
   const me = session.value?.me;
   if (me === undefined) return null;
-  const { key, user, group, limits, models, scopes } = me;
+  const { key, user, group, limits, models, scopes, member } = me;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Name', key.name],
     ['User', user.name],
+    ...(member === null ? [] : [['Member', `${member.name}, ${member.role}`] as const]),
     ['Group', group.ratio === 1 ? group.name : `${group.name}, prices × ${group.ratio}`],
     ['Remaining', key.unlimited_quota ? 'unlimited' : <Quota amount={key.remain_quota} />],
     ['Used', <Quota amount={key.used_quota} />],

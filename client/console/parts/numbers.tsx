@@ -1,4 +1,5 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const change = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0, signDisplay: 'exceptZero' });
 const precise = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const briefTime = new Intl.DateTimeFormat(undefined, {
@@ -11,6 +12,9 @@ const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeSt
 
 /** Formats an integer with separators, in the reader's locale. */
 export const formatCount = (value: number): string => whole.format(value);
+
+/** Formats an integer with its sign. */
+export const formatChange = (value: number): string => change.format(value);
 
 /** Formats a number with up to two decimals. */
 export const formatNumber = (value: number): string => precise.format(value);

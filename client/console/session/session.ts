@@ -21,6 +21,24 @@ export const session = computed(() => current.value);
 /** Whether the key may call the operations of an operator. */
 export const isAdmin = computed(() => current.value?.me.scopes.includes('admin') ?? false);
 
+/**
+ * Rights of the signed-in key. `calls`: it may create media. `user`: it sees all keys of its user. `owner`: it may also change
+ * what belongs to the user.
+ */
+export type Right = 'calls' | 'user' | 'owner' | 'admin';
+
+/** The rights of the signed-in key, which follow from its scopes and the role of its member. */
+export const rights = computed<ReadonlySet<Right>>(() => {
+  const { scopes = [], member } = current.value?.me ?? {};
+  const isBilling = member?.role === 'billing';
+  const found = new Set<Right>();
+  if (!isBilling) found.add('calls');
+  if (scopes.includes('user')) found.add('user');
+  if (scopes.includes('user') && !isBilling) found.add('owner');
+  if (scopes.includes('admin')) found.add('admin');
+  return found;
+});
+
 /** True until the key that the tab has stored is checked. */
 export const isRestoring = signal(sessionStorage.getItem(storageKey) !== null);
 

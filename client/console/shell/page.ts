@@ -1,5 +1,6 @@
 import type { IconNode } from 'lucide';
 import type { ComponentType } from 'preact';
+import type { Right } from '../session/session.ts';
 
 /** A page of the console. */
 export interface Page {
@@ -13,7 +14,7 @@ export interface Page {
   summary: string;
   /** Further words that the command palette finds. */
   keywords: string;
-  /** Whether only keys with the scope of an operator see the page. */
-  admin?: true;
+  /** Right without which a key does not see the page. */
+  requires?: Right;
   load: () => Promise<{ default: ComponentType<{ pages: readonly Page[] }> }>;
 }

@@ -1,0 +1,73 @@
+import type { Statement } from '../../index.ts';
+import { formatChange, formatCount } from '../parts/numbers.tsx';
+
+interface Change {
+  name: string;
+  balance: number;
+  debt: number;
+}
+
+/** The arithmetic of a statement: the opening balance and all changes add up to the closing balance. */
+export function BalanceTable({ statement }: { statement: Statement }) {
+  const { opening, closing } = statement;
+  const changes = changesOf(statement);
+  const showsDebt = [opening, closing, ...changes].some(({ debt }) => debt !== 0);
+  const row = ({ balance, debt }: Omit<Change, 'name'>, format: (value: number) => string) => (
+    <>
+      <td class="number">{format(balance)}</td>
+      {showsDebt && <td class="number">{format(debt)}</td>}
+    </>
+  );
+  return (
+    <div class="table-scroll statement-table" tabIndex={0} role="region" aria-label="Balance of the month">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Line</th>
+            <th scope="col" class="number">
+              Balance
+            </th>
+            {showsDebt && (
+              <th scope="col" class="number">
+                Debt
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">Opening balance</th>
+            {row(opening, formatCount)}
+          </tr>
+          {changes.map((change) => (
+            <tr key={change.name}>
+              <th scope="row">{change.name}</th>
+              {row(change, formatChange)}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Closing balance</th>
+            {row(closing, formatCount)}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+/** Returns the changes between the two balances. Those that rarely occur are omitted if they are 0. */
+function changesOf({ corrections, grants, charges, refunds, forfeited }: Statement): Change[] {
+  const rare: Change[] = [
+    { name: 'Debts settled by grants', balance: -grants.debt_settled, debt: -grants.debt_settled },
+    { name: 'Refunds', balance: refunds.credited, debt: 0 },
+    { name: 'Forfeited with deleted keys', balance: -forfeited, debt: 0 },
+    { name: 'Corrections', ...corrections },
+  ];
+  return [
+    { name: 'Grants', balance: grants.quota, debt: 0 },
+    { name: 'Charges', balance: -charges.spent, debt: charges.debt },
+    ...rare.filter(({ balance, debt }) => balance !== 0 || debt !== 0),
+  ];
+}
