@@ -10995,6 +10995,7 @@ export interface components {
          */
         TestConformanceRequest: {
             /**
+             * Format: uri
              * @description HTTP or HTTPS address of the server, without user name, query and fragment. It must lead to a public address, unless `callbacks.allow_private` is set. The addresses of this gateway are always allowed. Default: this gateway.
              * @example https://unigate.example
              */

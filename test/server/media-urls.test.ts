@@ -187,6 +187,11 @@ const urlFields: Readonly<Partial<Record<OperationId, readonly UrlField[]>>> = {
   countMessageTokens: messageFields,
   settleTask: [['url', ['web'], (url) => ({ outcome: 'completed', reason: 'Made.', units: 1, url })]],
   createVerificationSession: [['callback_url', ['web'], (url) => ({ callback_url: url })]],
+  createEndpoint: [['url', ['web'], (url) => ({ url, events: ['task.stuck'] })]],
+  updateEndpoint: [['url', ['web'], (url) => ({ url })]],
+  createOperatorEndpoint: [['url', ['web'], (url) => ({ url, events: ['task.stuck'] })]],
+  updateOperatorEndpoint: [['url', ['web'], (url) => ({ url })]],
+  testConformance: [['base_url', ['web'], (url) => ({ base_url: url, api_key: 'sk-1' })]],
 };
 
 /** Yields the path of every field of a schema that accepts a URL, in the notation of `urlFields`. */
@@ -234,8 +239,9 @@ test('the table lists every field of the contract that accepts a URL', () => {
 
 /** Sends a body and returns the status and the message. */
 async function send(id: OperationId, body: object): Promise<{ status: number; message: string }> {
-  const response = await fetch(target.url + operations[id].path, {
-    method: 'POST',
+  const { method, path } = operations[id];
+  const response = await fetch(target.url + path.replace('{id}', '1'), {
+    method: method.toUpperCase(),
     headers: {
       authorization: `Bearer ${target.key}`,
       'content-type': 'application/json',

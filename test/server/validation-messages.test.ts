@@ -259,6 +259,7 @@ test('every pattern of a request has a description, so no message contains a reg
     'Id',
     'NativeTime',
     'WebhookTimestamp',
+    'currency',
     'progress',
     'progress',
     'revision',

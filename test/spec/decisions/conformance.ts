@@ -2,7 +2,7 @@ import type { Limits } from '../../support/limits.ts';
 
 /** Limits of conformance runs. */
 export const conformance: Limits = {
-  'TestConformanceRequest.base_url': { maxLength: 2048, pattern: '^https?://' },
+  'TestConformanceRequest.base_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'TestConformanceRequest.api_key': { maxLength: 512, pattern: '^[\\x21-\\x7E]+$' },
   'TestConformanceRequest.only': { maxItems: 100 },
   'TestConformanceRequest.only[]': { maxLength: 64, minLength: 1 },
