@@ -428,6 +428,7 @@ describe('a translated request', () => {
         input: { mv: 'chirp-v3-5', ...stored, metadata: { control_sliders } },
       },
       expectedUnits: 2,
+      priceFields: { task: 'extend' },
     });
     expect(sigmaMusic({ prompt: 'a', metadata: {} }).facts.input).toEqual({ prompt: 'a' });
   });
@@ -457,6 +458,7 @@ describe('a translated request', () => {
       body: { prompt: 'a' },
       facts: { action: 'LYRICS', input: { prompt: 'a' } },
       expectedUnits: 1,
+      priceFields: { task: 'lyrics' },
     });
   });
 

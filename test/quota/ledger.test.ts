@@ -49,6 +49,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         reserved: 10,
         unlimited: 0,
         wallet: 0,
+        budgeted: 0,
         state: 'open',
         kind: 'request',
         opened_at: fixedNow,

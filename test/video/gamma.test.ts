@@ -49,6 +49,14 @@ describe('a generic request', () => {
       body: { input: { prompt: 'A boat.' } },
       facts: { prompt: 'A boat.' },
       expectedUnits: 5,
+      maxOutputTokens: 312_012,
+      priceFields: {
+        audio: true,
+        duration: 5,
+        ratio: 'adaptive',
+        reference_video: false,
+        resolution: '1080P',
+      },
     });
   });
 
@@ -365,6 +373,14 @@ describe('a native request', () => {
       body: rest,
       facts: { prompt: 'A boat.', seconds: '-1' },
       expectedUnits: 29,
+      maxOutputTokens: 1_872_071,
+      priceFields: {
+        audio: false,
+        duration: 29,
+        ratio: 'adaptive',
+        reference_video: true,
+        resolution: '1080P',
+      },
     });
   });
 

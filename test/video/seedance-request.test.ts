@@ -60,6 +60,14 @@ describe('the official format of a generic request', () => {
       fields: ['prompt'],
       facts: { prompt: 'A cat walks' },
       expectedUnits: 30,
+      maxOutputTokens: 675_000,
+      priceFields: {
+        audio: true,
+        duration: 30,
+        reference_video: false,
+        resolution: '720p',
+        service_tier: 'default',
+      },
       lifetimeMs: 172_800_000,
     });
   });
