@@ -144,6 +144,21 @@ describe('prints one line and exits with 1 for', () => {
   });
 });
 
+test('lists channels with their limits and the use', async () => {
+  const url = await startStubServer((_, response) => {
+    const figures = { requests: 4, failures: {}, latency_p95_ms: null, last_failure: null };
+    const limits = [
+      { limit: 'concurrent_calls', max: 50, used: 2 },
+      { limit: 'spend_per_day', max: 5_000_000, used: 1_210_000 },
+    ];
+    const items = [{ name: 'one', state: 'healthy', disabled: null, limits, figures }];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ success: true, message: '', data: { items, total: 1 } }));
+  });
+  const { stdout } = await admin(['channels', 'list'], { env: { ...env, UNIGATE_BASE_URL: url } });
+  expect(stdout.toString()).toMatch(/ limits .*\n.* concurrent_calls 2\/50, spend_per_day 1210000\/5000000 /);
+});
+
 test('reports problems of prices and exits with 1', async () => {
   const missing = { kind: 'missing_cost', setting: 'channels.0', problem: 'no cost is set: voxa-v1.' };
   const unused = { kind: 'unused_price', setting: 'prices.a', problem: 'no channel serves such a model.' };

@@ -12,6 +12,7 @@ const columns: Columns<Channel> = {
   weight: ({ weight }) => weight,
   state: ({ state, resting_until }) =>
     state === 'resting' && resting_until !== null ? `resting until ${time(resting_until)}` : state,
+  limits: ({ limits }) => limits.map(({ limit, used, max }) => `${limit} ${used}/${max}`).join(', '),
   requests: ({ figures }) => figures.requests,
   failures: ({ figures }) => Object.values(figures.failures).reduce((sum, count) => sum + count, 0),
   'p95 ms': ({ figures }) => figures.latency_p95_ms,
