@@ -16,8 +16,8 @@ interface ChannelSpendingParts {
 const refreshIntervalMs = 5_000;
 
 /**
- * Counts the quota that channels with a limit spend each day: the charges of the log and the reservations of unfinished
- * tasks. Work of this gateway counts at once, work of others after the next refresh.
+ * Counts the quota that channels with a limit spend each day: the costs of their work, the charges where no cost is known, and the
+ * reservations of unfinished tasks. Work of this gateway counts at once, work of others after the next refresh.
  */
 export class ChannelSpending {
   readonly #parts: ChannelSpendingParts;
@@ -56,7 +56,7 @@ export class ChannelSpending {
     if (isNew && this.#isStarted) void this.refresh().catch(this.#onError);
   }
 
-  /** Counts quota that work on the channel was charged, after the charge is on disk. */
+  /** Counts the cost of work on the channel, or its charge if no cost is known, after the charge is on disk. */
   record(channel: string, quota: number): void {
     this.#startDay();
     if (this.#channels.includes(channel)) this.#added.set(channel, (this.#added.get(channel) ?? 0) + quota);

@@ -152,7 +152,7 @@ export class Metering {
     const { callQuota, logger } = this.#parts;
     try {
       const settlement = await callQuota.settle({ requestId, charged, log });
-      this.#parts.channels?.recordSpend(outcome.channel, charged);
+      this.#parts.channels?.recordSpend(outcome.channel, cost ?? charged);
       if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#reserved, settlement);
       else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
       return settlement?.charged;

@@ -434,6 +434,8 @@ interface LogFiguresTable {
   quota: number;
   /** Cost at the providers, as far as it is known. */
   cost: number;
+  /** The same, with the charged quota where no cost is known. */
+  channel_spent: number;
   /** Part of the quota that was taken from balances of keys or wallets, and the part that wallets paid. */
   spent: number;
   wallet_spent: number;

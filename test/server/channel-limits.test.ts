@@ -136,6 +136,14 @@ describe('a day of UTC', () => {
     expect((await send()).status).toBe(200);
   });
 
+  test('counts what the provider charges, if it is known', async () => {
+    await start({ ...limited({ spendPerDay: 10 }), costs: { '*': 1.8 } });
+    // Each call costs 5 tokens at 1.8, and the customer pays 5.
+    expect([(await send()).status, (await send()).status, (await send()).status]).toEqual([200, 200, 429]);
+    const [channel] = target.gateway.channels.all;
+    expect(channel?.limiter.spentToday).toBe(18);
+  });
+
   test('is summed up from the log', async () => {
     await start(limited({ spendPerDay: 10 }));
     await send();

@@ -104,6 +104,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
         errors: row.status >= 400 || row.state === 'failed' ? 1 : 0,
         quota: row.quota,
         cost: 0,
+        channel_spent: row.quota,
         // The entries are of keys without a limit.
         spent: 0,
         wallet_spent: 0,

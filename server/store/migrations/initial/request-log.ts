@@ -30,6 +30,7 @@ export const requestLog = (engine: Engine): string[] => [
     errors bigint not null,
     quota bigint not null,
     cost bigint not null,
+    channel_spent bigint not null,
     spent bigint not null,
     wallet_spent bigint not null,
     debt bigint not null,
