@@ -52,6 +52,51 @@ describe.skipIf(!hasChromium)('usage', { timeout: 60_000 }, () => {
     await page.getByRole('region', { name: 'Balance' }).getByText('987 quota').waitFor();
     expect(await page.getByLabel('Scope').count()).toBe(0);
   });
+
+  test('shows the budgets of a key, without buttons to change them', async () => {
+    const { key, id } = await client().tokens.create({ name: 'budgeted', remain_quota: 1_000 });
+    await client().admin.budgets.create({ token_id: id, amount: 20, period: 'daily', hard: true });
+    await speak(key);
+    const page = await target.open('#/usage', { key });
+    const budgets = page.getByRole('region', { name: 'Budgets' });
+    await budgets.getByText(`Daily budget of budgeted (${id})`).waitFor();
+    await budgets.getByText('13 of 20 quota, 65 %').waitFor();
+    await budgets.getByText('refuses calls').waitFor();
+    expect(await budgets.getByRole('progressbar').getAttribute('value')).toBe('13');
+    expect(await budgets.getByRole('button').count()).toBe(0);
+  });
+
+  test('creates, changes and deletes a budget', async () => {
+    const page = await target.open('#/usage', { failures: [400] });
+    const budgets = page.getByRole('region', { name: 'Budgets' });
+    await budgets.getByRole('button', { name: 'Create budget' }).click();
+    const create = page.getByRole('dialog', { name: 'Create a budget' });
+    await create.getByLabel('Time zone').fill('Mars/Base');
+    await create.getByRole('button', { name: 'Create budget' }).click();
+    await create.getByText('must be an IANA time zone').waitFor();
+    await expectAccessible(page);
+    await create.getByLabel('Time zone').fill('Europe/Berlin');
+    await create.getByLabel('Amount').fill('500');
+    await create.getByLabel('Thresholds').fill('50, 100');
+    await create.getByRole('button', { name: 'Create budget' }).click();
+    await budgets.getByText('Monthly budget of all keys').waitFor();
+    await budgets.getByText('0 of 500 quota, 0 %').waitFor();
+
+    await budgets.getByRole('button', { name: 'Change the monthly budget of all keys' }).click();
+    const change = page.getByRole('dialog', { name: 'Change the budget' });
+    expect(await change.getByLabel('Thresholds').inputValue()).toBe('50, 100');
+    await change.getByLabel('Amount').fill('0');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await budgets.getByText('reached').waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+
+    await page.getByLabel('Scope').selectOption('All users');
+    await budgets.getByRole('button', { name: 'Delete the monthly budget of user 1' }).click();
+    const remove = page.getByRole('dialog', { name: 'Delete the budget?' });
+    await remove.getByRole('button', { name: 'Delete budget' }).click();
+    await budgets.getByText('Monthly budget').waitFor({ state: 'detached' });
+  });
 });
 
 /** Whether anything is drawn in the chart. */

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { isAdmin, refreshSession, session } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { Balance } from './balance.tsx';
+import { Budgets } from './budgets.tsx';
 import { adminGroups, type Group, ownGroups, ranges } from './figures.ts';
 import { UsageFigures } from './usage-figures.tsx';
 import './usage.css';
@@ -66,6 +67,7 @@ export default function UsagePage() {
           </select>
         </div>
         {current && !showsAll.value && <Balance me={current.me} />}
+        <Budgets showsAll={showsAll.value} />
         {range && <UsageFigures range={range} group={group.value} showsAll={showsAll.value} />}
       </div>
     </>
