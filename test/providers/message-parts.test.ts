@@ -11,10 +11,16 @@ describe('the tokens of a message', () => {
     const counter = new TokenCounter(99);
     counter.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
     counter.report({ output_tokens: 4, cache_read_input_tokens: 5 });
-    const all = { units: 22, inputTokens: 18, outputTokens: 4 };
+    const cache = { cachedTokens: 5, cacheWriteTokens: 3 };
+    const all = { units: 22, inputTokens: 18, outputTokens: 4, ...cache };
     expect([counter.reported, counter.delivered]).toEqual([all, all]);
     counter.report({ prompt_tokens: 11, completion_tokens: 6, cache_creation_input_tokens: 0 });
-    expect(counter.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+    expect(counter.reported).toEqual({
+      units: 22,
+      inputTokens: 16,
+      outputTokens: 6,
+      cachedTokens: 5,
+    });
     // A report without counts changes nothing.
     counter.report({});
     counter.report(null);

@@ -9,6 +9,7 @@ import { createLogger } from '../../server/telemetry/logger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { yieldUntil } from '../support/yield-until.ts';
 import { makeKey, post } from './ledger.ts';
 
 const anna = 1;
@@ -114,19 +115,29 @@ describe('the requests of a channel', () => {
     const other = await startUpstream((_request, response) => void response.end('{}'));
     const next = new Channel(channelTo(other.url, { name: 'next' }), () => timers.now);
     opened.push(next, other);
-    const sendVia = (channels: Channel[]) =>
-      requestWithFailover(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
-    for (let times = 0; times < 4; times += 1) {
-      const pending = sendVia([busy, next]);
+    /** Sends a request and advances the time when it waits for a slot. */
+    const sendVia = async (channels: Channel[]) => {
+      const { pending } = timers;
+      const sent = requestWithFailover(
+        channels,
+        () => ({ method: 'POST', path: '/x', user: anna, signal }),
+        logger,
+      );
+      await yieldUntil(() => timers.pending > pending);
       timers.advance(10_000);
-      const { channel: by, response } = await pending;
+      return sent;
+    };
+    for (let times = 0; times < 4; times += 1) {
+      const { channel: by, response } = await sendVia([busy, next]);
       await response.body.dump();
       expect(by.name).toBe('next');
     }
     expect(busy.health.isHealthy).toBe(true);
-    const refused = sendVia([busy]);
-    timers.advance(10_000);
-    await expect(refused).rejects.toMatchObject({ status: 503, code: 'get_channel_failed', retryAfter: 2 });
+    await expect(sendVia([busy])).rejects.toMatchObject({
+      status: 503,
+      code: 'get_channel_failed',
+      retryAfter: 2,
+    });
   });
 
   test('of a task are retryable when no slot becomes free', () => {
