@@ -67,7 +67,7 @@ export function validateRequest(bundle: object, explainer: ViolationExplainer = 
 export function bodyTest(bundle: object): (operation: OperationId, body: unknown) => boolean {
   const checks = checksByBundle.get(bundle) ?? new RequestChecks(bundle);
   checksByBundle.set(bundle, checks);
-  return (operation, body) => checks.of(operation).isBodyValid({ body }) === true;
+  return (operation, body) => checks.of(operation).isBodyValid({ body });
 }
 
 interface RequestCheck {

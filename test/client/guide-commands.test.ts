@@ -63,10 +63,16 @@ test('the commands of the keys and billing guides run in a checkout', { timeout:
     expect(stdout).toMatch(/ laptop +alpha3-tts-flash .* req_\w+\n/);
     expect(await readdir(folder)).not.toContain('night.wav');
 
-    const [audit = ''] = await commandsOf(new URL('openapi/guides/18-billing.md', root), 'audit and export');
-    const audited = await run(audit, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
-    expect(audited, audited.stderr).toMatchObject({ code: 0 });
-    expect(audited.stdout).toMatch(/alpha3-tts-flash/);
+    const billing = new URL('openapi/guides/18-billing.md', root);
+    for (const [name, output] of [
+      ['audit and export', /alpha3-tts-flash/],
+      ['price check', /admin/],
+      ['budgets', /monthly/],
+    ] as const) {
+      const [commands = ''] = await commandsOf(billing, name);
+      const result = await run(commands, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
+      expect(result, result.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(output) });
+    }
     expect(await readFile(join(folder, 'errors.csv'), 'utf8')).toMatch(/^\w+,/);
   } finally {
     await gateway.close();

@@ -18,7 +18,9 @@ describe.each(engines)('price changes on %s', (engine) => {
 
   const load = (prices: LoadedPrices['prices'], change: Partial<LoadedPrices> = {}, to = store) => {
     now += 1;
-    const revision = `r${Object.values(prices).join('')}`;
+    const revision = `r${Object.values(prices)
+      .map((price) => JSON.stringify(price))
+      .join('')}`;
     return to.run('recordPrices', {
       revision,
       prices,
