@@ -109,12 +109,6 @@ export const chains: readonly Chain[] = [
       'deleteOperatorEndpoint',
     ],
   },
-  {
-    variable: 'budgetId',
-    example: '5',
-    from: { createBudget: 'data.id' },
-    to: ['updateBudget', 'deleteBudget'],
-  },
   { variable: 'tokenId', example: '7', from: { createToken: 'data.id' }, to: ['deleteToken'] },
   {
     variable: 'verificationSessionId',
@@ -200,6 +194,9 @@ const needsEdit = new Set([
   'createBudget',
   'updateBudget',
   'deleteBudget',
+  'updateUserMember',
+  'deleteUserMember',
+  'getWallet',
   'resendEndpointDelivery',
   'resendOperatorEndpointDelivery',
   'testEndpoint',
