@@ -24,7 +24,7 @@ describe('the tokens of a message', () => {
     // A report without counts changes nothing.
     counter.report({});
     counter.report(null);
-    expect(counter.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+    expect(counter.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6, cachedTokens: 5 });
   });
 
   test('are estimated without a report: one per four bytes, and the likely input', () => {
