@@ -1,6 +1,6 @@
 import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
-import { PagePromise, type PageSource } from './page-promise.ts';
+import { listAfter, type PagePromise } from './page-promise.ts';
 
 type Schemas = components['schemas'];
 export type MyTask = Schemas['MyTask'];
@@ -18,23 +18,13 @@ export class MyTasks {
 
   /** Lists the matching tasks, newest first. `GET /api/me/tasks` */
   list(query: MyTaskQuery = {}, options: CallOptions = {}): PagePromise<MyTask, MyTaskPage> {
-    return new PagePromise(this.#page(query, options));
+    const load = async (page: MyTaskQuery) =>
+      (await this.#caller.call('listMyTasks', { ...options, params: { query: page } })).data;
+    return listAfter(query, load, ({ items }) => items);
   }
 
   /** Retrieves a task with its timeline, request, response and charge. `GET /api/me/tasks/{id}` */
   async retrieve(id: string, options: CallOptions = {}): Promise<MyTaskDetails> {
     return (await this.#caller.call('getMyTask', { ...options, params: { path: { id } } })).data;
-  }
-
-  #page(query: MyTaskQuery, options: CallOptions): PageSource<MyTask, MyTaskPage> {
-    return {
-      load: async () => (await this.#caller.call('listMyTasks', { ...options, params: { query } })).data,
-      itemsOf: ({ items }) => items,
-      next: ({ has_more, last_id }) => {
-        // Stops if a page refers to itself.
-        if (!has_more || last_id === null || last_id === query.after) return undefined;
-        return this.#page({ ...query, after: last_id }, options);
-      },
-    };
   }
 }

@@ -75,3 +75,35 @@ function numberedPage<Query extends PageNumbers, Page extends NumberedPage<unkno
       items.length === 0 || p * page_size >= total ? undefined : numberedPage({ ...query, p: p + 1 }, load),
   };
 }
+
+/** A page of a list with a cursor. */
+interface CursorPage {
+  /** Id of the last item, to send as `after`. Null if the page is empty. */
+  last_id: string | number | null;
+  has_more: boolean;
+}
+
+/** Creates a list with the parameter `after`. */
+export function listAfter<Query extends { after?: string | number }, Page extends CursorPage, Item>(
+  query: Query,
+  load: (query: Query) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): PagePromise<Item, Page> {
+  return new PagePromise(cursorPage(query, load, itemsOf));
+}
+
+function cursorPage<Query extends { after?: string | number }, Page extends CursorPage, Item>(
+  query: Query,
+  load: (query: Query) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): PageSource<Item, Page> {
+  return {
+    load: () => load(query),
+    itemsOf,
+    next: ({ has_more, last_id }) => {
+      // Stops if a page refers to itself.
+      if (!has_more || !last_id || last_id === query.after) return undefined;
+      return cursorPage({ ...query, after: last_id }, load, itemsOf);
+    },
+  };
+}

@@ -2,7 +2,7 @@ import type { components, operations } from '../generated/http.ts';
 import { BinaryResponse } from './binary-response.ts';
 import type { Caller, CallOptions } from './call.ts';
 import type { WithModelOf } from './model-ids.ts';
-import { PagePromise, type PageSource } from './page-promise.ts';
+import { listAfter, type PagePromise } from './page-promise.ts';
 import { type DownloadOptions, FileTasks } from './tasks/file-tasks.ts';
 import type { ReceiveOptions } from './tasks/resumable-download.ts';
 import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
@@ -36,7 +36,9 @@ export class Videos extends FileTasks<VideoRequest, VideoTask, VideoTask, Comple
 
   /** Lists the tasks of this format, by default newest first. `GET /v1/videos` */
   list(query: VideoListQuery = {}, options: CallOptions = {}): PagePromise<VideoTask, VideoPage> {
-    return new PagePromise(this.#page(query, options));
+    const load = (page: VideoListQuery) =>
+      this.#caller.call('listVideos', { ...options, params: { query: page } });
+    return listAfter(query, load, ({ data }) => data);
   }
 
   /** Deletes an ended task. */
@@ -58,17 +60,5 @@ export class Videos extends FileTasks<VideoRequest, VideoTask, VideoTask, Comple
 
   override downloadTo(id: string, file: string, options: ReceiveOptions & Variant = {}): Promise<void> {
     return super.downloadTo(id, file, options);
-  }
-
-  #page(query: VideoListQuery, options: CallOptions): PageSource<VideoTask, VideoPage> {
-    return {
-      load: () => this.#caller.call('listVideos', { ...options, params: { query } }),
-      itemsOf: ({ data }) => data,
-      next: ({ has_more, last_id }) => {
-        // Stops if a page refers to itself.
-        if (!has_more || !last_id || last_id === query.after) return undefined;
-        return this.#page({ ...query, after: last_id }, options);
-      },
-    };
   }
 }

@@ -1,6 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
-import { PagePromise, type PageSource } from '../page-promise.ts';
+import { listAfter, type PagePromise } from '../page-promise.ts';
 
 type Schemas = components['schemas'];
 export type Wallet = Schemas['Wallet'];
@@ -38,21 +38,10 @@ export class UserWallets {
     query: WalletGrantQuery = {},
     options: CallOptions = {},
   ): PagePromise<WalletGrant, WalletGrantPage> {
-    return new PagePromise(this.#page(id, query, options));
-  }
-
-  #page(id: number, query: WalletGrantQuery, options: CallOptions): PageSource<WalletGrant, WalletGrantPage> {
-    return {
-      load: async () => {
-        const params = { path: { id }, query };
-        return (await this.#caller.call('listWalletGrants', { ...options, params })).data;
-      },
-      itemsOf: ({ items }) => items,
-      next: ({ has_more, last_id }) => {
-        // Stops if a page refers to itself.
-        if (!has_more || last_id === null || last_id === query.after) return undefined;
-        return this.#page(id, { ...query, after: last_id }, options);
-      },
+    const load = async (page: WalletGrantQuery) => {
+      const params = { path: { id }, query: page };
+      return (await this.#caller.call('listWalletGrants', { ...options, params })).data;
     };
+    return listAfter(query, load, ({ items }) => items);
   }
 }
