@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { dataOf } from '../../support/admin.ts';
+import { invalidBudgetFields } from '../../support/budgets.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
 import { newToken, newUser } from '../../support/operator.ts';
@@ -8,11 +9,7 @@ describeOperation('createBudget', {
   invalid: {
     'without an amount': { change: { amount: undefined }, field: 'amount' },
     'an unknown period': { change: { period: 'hourly' }, field: 'period' },
-    'an amount below 0': { change: { amount: -1 }, field: 'amount', limit: 0 },
-    'an amount with a fraction': { change: { amount: 0.5 }, field: 'amount' },
-    'a string for hard': { change: { hard: 'yes' }, field: 'hard' },
-    'a threshold of 0': { change: { thresholds: [0] }, field: 'thresholds.0', limit: 1 },
-    'an unknown field': { change: { currency: 'EUR' }, field: 'currency' },
+    ...invalidBudgetFields,
   },
   gatewayTests(call) {
     const target = inject('gateway');

@@ -1,16 +1,7 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { newBudget } from '../../support/budgets.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectError } from '../../support/expectations.ts';
-import { callAdmin, newToken, newUser } from '../../support/operator.ts';
-
-/** Creates a daily budget of a new key. */
-async function newBudget() {
-  const target = inject('gateway');
-  const user = await newUser(target);
-  const { id: token_id } = await newToken(target, user.id);
-  const body = { token_id, amount: 10, period: 'daily' };
-  return callAdmin<{ id: number; user_id: number; amount: number }>(target, 'createBudget', { body });
-}
 
 describeOperation('deleteBudget', {
   invalid: {

@@ -1,26 +1,10 @@
-import { expect, test } from 'vitest';
-import { dataOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { newEndpoint } from '../../support/endpoints.ts';
-import { expectError } from '../../support/expectations.ts';
+import { invalidEndpointId, testGet, testUnknownEndpoint } from '../../support/endpoint-tests.ts';
 
 describeOperation('getOperatorEndpoint', {
-  invalid: {
-    'an id that is not a number': { path: { id: 'mine' }, field: 'id' },
-    'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
-  },
+  invalid: invalidEndpointId,
   gatewayTests(call) {
-    test('returns an endpoint without its secret', async () => {
-      const { secret, ...endpoint } = await newEndpoint('createOperatorEndpoint');
-      const response = await call({ path: { id: String(endpoint.id) } });
-      expect(dataOf(response)).toEqual(endpoint);
-      expect(response.body.toString()).not.toContain(secret);
-    });
-
-    test('404 for an unknown endpoint, and for one of a user', async () => {
-      const other = await newEndpoint('createEndpoint');
-      for (const id of [other.id, Number.MAX_SAFE_INTEGER])
-        expectError(await call({ path: { id: String(id) } }), 404, { field: 'id' });
-    });
+    testGet(call, 'operator');
+    testUnknownEndpoint(call, 'operator');
   },
 });

@@ -1,37 +1,20 @@
-import { expect, test } from 'vitest';
-import { dataOf, listChangesOf } from '../../support/admin.ts';
+import { expect } from 'vitest';
+import { listChangesOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { type CreatedEndpoint, newEndpoint } from '../../support/endpoints.ts';
-import { expectError } from '../../support/expectations.ts';
-
-const query = (overlap_seconds: number) => ({ query: { overlap_seconds }, field: 'overlap_seconds' });
+import {
+  invalidEndpointId,
+  invalidOverlap,
+  testRotate,
+  testUnknownEndpoint,
+} from '../../support/endpoint-tests.ts';
 
 describeOperation('rotateOperatorEndpointSecret', {
-  invalid: {
-    'an id that is not a number': { path: { id: 'mine' }, field: 'id' },
-    'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
-    'an overlap of more than a week': { ...query(604_801), limit: 604_800 },
-    'an overlap below 0': { ...query(-1), limit: 0 },
-  },
+  invalid: { ...invalidEndpointId, ...invalidOverlap },
   gatewayTests(call) {
-    test('replaces the secret with an overlap of a day, or without one', async () => {
-      const created = await newEndpoint('createOperatorEndpoint');
-      const path = { id: String(created.id) };
-      const rotated = dataOf<CreatedEndpoint>(await call({ path }));
-      expect(rotated.secret).toMatch(/^whsec_/);
-      expect(rotated.secret).not.toBe(created.secret);
-      const expiry = rotated.old_secret_expires_at ?? 0;
-      expect(Math.abs(expiry - Date.now() / 1000 - 86_400)).toBeLessThan(60);
-      const last = dataOf<CreatedEndpoint>(await call({ path, query: { overlap_seconds: 0 } }));
-      expect(last).toMatchObject({ old_secret_expires_at: null });
-      const changes = JSON.stringify(await listChangesOf(`endpoint ${created.id}`));
-      for (const { secret } of [created, rotated, last]) expect(changes).not.toContain(secret.slice(6));
+    testRotate(call, 'operator', async (versions) => {
+      const changes = JSON.stringify(await listChangesOf(`endpoint ${versions[0]?.id}`));
+      for (const { secret } of versions) expect(changes).not.toContain(secret.slice(6));
     });
-
-    test('404 for an unknown endpoint, and for one of a user', async () => {
-      const other = await newEndpoint('createEndpoint');
-      for (const id of [other.id, Number.MAX_SAFE_INTEGER])
-        expectError(await call({ path: { id: String(id) } }), 404, { field: 'id' });
-    });
+    testUnknownEndpoint(call, 'operator');
   },
 });

@@ -1,63 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { callAsAdmin, dataOf } from '../../support/admin.ts';
+import { test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
-import type { CreatedEndpoint } from '../../support/endpoints.ts';
+import { invalidEndpointFields, testCreate, testKeyWithLimits } from '../../support/endpoint-tests.ts';
+import { endpointFields } from '../../support/endpoints.ts';
 import { expectError } from '../../support/expectations.ts';
 
 describeOperation('createEndpoint', {
-  invalid: {
-    'without a URL': { change: { url: undefined }, field: 'url' },
-    'a URL of 2049 characters': {
-      change: { url: `https://app.example/${'a'.repeat(2029)}` },
-      field: 'url',
-      limit: 2048,
-    },
-    'a URL of another scheme': { change: { url: 'ftp://app.example/' }, field: 'url' },
-    'no event': { change: { events: [] }, field: 'events', limit: 1 },
-    'an unknown event': { change: { events: ['quota.high'] }, field: 'events.0' },
-    'a threshold of 0': { change: { quota_threshold: 0 }, field: 'quota_threshold', limit: 1 },
-    'a description of 201 characters': {
-      change: { description: 'd'.repeat(201) },
-      field: 'description',
-      limit: 200,
-    },
-    'an unknown field': { change: { secret: 'mine' }, field: 'secret' },
-  },
+  invalid: { 'without a URL': { change: { url: undefined }, field: 'url' }, ...invalidEndpointFields },
   gatewayTests(call) {
-    const body = { url: 'https://app.example/events', events: ['task.stuck'] };
-
-    test('creates an endpoint and shows its secret', async () => {
-      const events = ['quota.low', 'task.stuck'];
-      const fields = { url: body.url, events, quota_threshold: 5, description: 'mine' };
-      const created = dataOf<CreatedEndpoint>(await call({ body: fields }));
-      onTestFinished(async () => {
-        await callAsAdmin('deleteEndpoint', { path: { id: String(created.id) } });
-      });
-      expect(created).toMatchObject({
-        ...fields,
-        id: expect.any(Number),
-        disabled: false,
-        old_secret_expires_at: null,
-        secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
-      });
-    });
-
-    test('400 for quota.low without a threshold', async () => {
-      const response = await call({ body: { ...body, events: ['quota.low'] } });
-      expectError(response, 400, { field: 'quota_threshold' });
-    });
-
-    test('400 for a user name in the URL', async () => {
-      const response = await call({ body: { ...body, url: 'https://a:b@app.example/' } });
-      expectError(response, 400, { field: 'url' });
-    });
-
-    test('403 for a key with limits', async () => {
-      expectError(await call({ body, as: 'noQuota' }), 403, { includes: ['limits'] });
-    });
+    testCreate(call, 'user');
+    testKeyWithLimits(call, { body: endpointFields });
 
     test('400 for an event of the operator', async () => {
-      const response = await call({ body: { ...body, events: ['channel.unhealthy'] } });
+      const response = await call({ body: { ...endpointFields, events: ['channel.unhealthy'] } });
       expectError(response, 400, { field: 'events.0' });
     });
   },

@@ -1,29 +1,16 @@
-import { expect, test } from 'vitest';
-import { dataOf } from '../../support/admin.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { newEndpoint } from '../../support/endpoints.ts';
-import { expectError } from '../../support/expectations.ts';
+import {
+  invalidEndpointId,
+  testGet,
+  testKeyWithLimits,
+  testUnknownEndpoint,
+} from '../../support/endpoint-tests.ts';
 
 describeOperation('getEndpoint', {
-  invalid: {
-    'an id that is not a number': { path: { id: 'mine' }, field: 'id' },
-    'id 0': { path: { id: '0' }, field: 'id', limit: 1 },
-  },
+  invalid: invalidEndpointId,
   gatewayTests(call) {
-    test('returns an endpoint without its secret', async () => {
-      const { secret, ...endpoint } = await newEndpoint('createEndpoint');
-      const response = await call({ path: { id: String(endpoint.id) } });
-      expect(dataOf(response)).toEqual(endpoint);
-      expect(response.body.toString()).not.toContain(secret);
-    });
-
-    test('404 for an unknown endpoint, and for one of the operator', async () => {
-      const other = await newEndpoint('createOperatorEndpoint');
-      for (const id of [other.id, Number.MAX_SAFE_INTEGER])
-        expectError(await call({ path: { id: String(id) } }), 404, { field: 'id' });
-    });
-    test('403 for a key with limits', async () => {
-      expectError(await call({ path: { id: '1' }, as: 'noQuota' }), 403, { includes: ['limits'] });
-    });
+    testGet(call, 'user');
+    testUnknownEndpoint(call, 'user');
+    testKeyWithLimits(call);
   },
 });
