@@ -8,16 +8,10 @@ import {
   type ConformanceRequest,
   Unigate,
 } from '../../client/index.ts';
-import * as conformanceKit from '../../server/operations/admin/conformance-kit.ts';
 import { ConformanceRun } from '../../server/operations/admin/conformance-run.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-
-vi.mock(import('../../server/operations/admin/conformance-kit.ts'), async (original) => {
-  const { findKit } = await original();
-  return { findKit: vi.fn(findKit) };
-});
 
 let target: TestGateway;
 let client: Unigate;
@@ -27,7 +21,7 @@ beforeAll(async () => {
   client = new Unigate({ baseUrl: target.url, apiKey: target.key, maxRetries: 0 });
   folder = await mkdtemp(join(tmpdir(), 'unigate-kit-'));
 });
-afterEach(() => void vi.mocked(conformanceKit.findKit).mockClear());
+afterEach(() => void vi.restoreAllMocks());
 afterAll(async () => {
   await target.close();
   await rm(folder, { recursive: true, force: true });
@@ -51,7 +45,7 @@ const refusalOf = (body: ConformanceRequest) =>
 async function replaceKit(program: string): Promise<void> {
   const kit = join(folder, `${crypto.randomUUID()}.mjs`);
   await writeFile(kit, program);
-  vi.mocked(conformanceKit.findKit).mockReturnValueOnce(kit);
+  vi.spyOn(ConformanceRun, 'findKit').mockReturnValueOnce(kit);
 }
 
 test('refuses private addresses except its own, unless they are allowed', async () => {
@@ -88,7 +82,7 @@ test('names an operation that does not exist', async () => {
 });
 
 test('returns 404 with the name of the package without the kit', async () => {
-  vi.mocked(conformanceKit.findKit).mockReturnValueOnce(undefined);
+  vi.spyOn(ConformanceRun, 'findKit').mockReturnValueOnce(undefined);
   const { status, message } = await refusalOf({});
   expect([status, message]).toEqual([404, expect.stringContaining('@unigate/conformance')]);
 });

@@ -1,5 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { RunFailed } from '../../../generated/events.ts';
@@ -43,6 +46,17 @@ export class ConformanceRun {
   /** Why the gateway stopped the run. */
   #problem: string | undefined;
   #errors = '';
+
+  /** Returns the path of the kit's program. Undefined if the package is not installed. */
+  static findKit(): string | undefined {
+    try {
+      const packageFile = findPackageJSON('@unigate/conformance', import.meta.url);
+      const program = packageFile && join(packageFile, '..', 'bin', 'unigate-conformance.js');
+      return program !== undefined && existsSync(program) ? program : undefined;
+    } catch {
+      return undefined;
+    }
+  }
 
   constructor(options: RunOptions) {
     const { kit, args, key, exempt, limitMs, timers } = options;

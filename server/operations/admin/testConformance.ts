@@ -5,7 +5,6 @@ import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { Failure, invalid } from '../../lib/failure.ts';
 import { checkCallbackUrl } from '../../tasks/callbacks/callback-url.ts';
 import { changeBy } from './admin-change.ts';
-import { findKit } from './conformance-kit.ts';
 import { ConformanceRun } from './conformance-run.ts';
 
 type Request = OperationRequest<'testConformance'>;
@@ -26,7 +25,7 @@ export const testConformance: Handler<'testConformance'> = async (request, reply
   const unknown = only.find((name) => !names.has(name));
   if (unknown !== undefined)
     throw invalid('only', `${unknown} is neither an operation of the contract nor an area.`);
-  const kit = findKit();
+  const kit = ConformanceRun.findKit();
   if (kit === undefined)
     throw new Failure(
       404,
