@@ -310,6 +310,14 @@ describe.each(engines)('statements on %s', (engine) => {
     });
   }, 60_000);
 
+  test('of a user can have more quota than the safe integers', async () => {
+    const { userId } = await makeToken(store, { remainQuota: 7, now });
+    for (let key = 0; key < 10; key += 1) await create(userId, 10 ** 15);
+    const statement = await calculate(userId, '2026-01');
+    expectBalanced(statement);
+    expect(statement.closing.balance).toBeCloseTo(10 ** 16 + 7, -2);
+  });
+
   test('of a user exist from the first activity', async () => {
     const token = await makeToken(store, { remainQuota: 100, now });
     expect(await store.report('statementMonths', { userId: token.userId })).toEqual({

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { quotaSum } from '../quota-sum.ts';
 import type { Db } from '../schema.ts';
 
 /** An inconsistency of a key, wallet, request or lease. */
@@ -75,8 +76,7 @@ const keys = sql`
     from refunds group by token_id
   ) r on r.token_id = t.id`;
 
-/** As a floating-point number, since the sum over many keys can exceed the safe integers. */
-const total = (column: string) => sql`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
+const total = (column: string) => quotaSum(sql.ref(column));
 
 /** A key with the sums of its rows. Expected are `posted` as its leased quota, and `incurred` minus `settled` as its debt. */
 type KeyRow = { name: string } & Record<

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { dayOf, onDays } from '../log-days.ts';
 import { entryColumns, figureColumns } from '../log-figures.ts';
 import { type Month, monthOf, nextMonth, startOfMonth } from '../months.ts';
+import { quotaSum } from '../quota-sum.ts';
 import type { Db, WalletsTable } from '../schema.ts';
 
 /** Quota of all keys of a user at one moment. Reserved quota counts as balance, because it is not charged yet. */
@@ -207,30 +208,30 @@ async function standingOfWallet(
   until: number,
 ): Promise<Standing> {
   const { rows } = await sql<Standing>`
-    select coalesce(sum(balance), 0) as balance, coalesce(sum(debt), 0) as debt from (
-      select -sum(wallet_spent) as balance, sum(wallet_debt) as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+    select ${quotaSum(sql`balance`)} as balance, ${quotaSum(sql`debt`)} as debt from (
+      select 0 - ${quotaSum(sql`wallet_spent`)} as balance, ${quotaSum(sql`wallet_debt`)} as debt from ${figuresOf(db, { userId, since: 0, until })} as f
       union all
-      select sum(amount - debt_settled), -sum(debt_settled) from wallet_grants
+      select ${quotaSum(sql`amount - debt_settled`)}, 0 - ${quotaSum(sql`debt_settled`)} from wallet_grants
       where user_id = ${userId} and created_at < ${until * 1_000}
       union all
-      select sum(amount), 0 from refunds where user_id = ${userId} and wallet = 1 and created_at < ${until * 1_000}
+      select ${quotaSum(sql`amount`)}, 0 from refunds where user_id = ${userId} and wallet = 1 and created_at < ${until * 1_000}
     ) as s`.execute(db);
   return { balance: rows[0]?.balance ?? 0, debt: debtTakenOver + (rows[0]?.debt ?? 0) };
 }
 
 async function standingOfKeys(db: Db, userId: number, until: number): Promise<Standing> {
+  const ofLiveKeys = sql`case when t.deleted_at is null or t.deleted_at >= ${until * 1_000} then s.balance else 0 end`;
   const { rows } = await sql<Standing>`
-    select coalesce(sum(case when t.deleted_at is null or t.deleted_at >= ${until * 1_000} then s.balance else 0 end), 0)
-      as balance, coalesce(sum(s.debt), 0) as debt
+    select ${quotaSum(ofLiveKeys)} as balance, ${quotaSum(sql`s.debt`)} as debt
     from (
-      select token_id, -sum(spent) as balance, sum(debt) as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+      select token_id, 0 - ${quotaSum(sql`spent`)} as balance, ${quotaSum(sql`debt`)} as debt from ${figuresOf(db, { userId, since: 0, until })} as f
       group by token_id
       union all
-      select g.token_id, sum(g.amount - g.debt_settled), -sum(g.debt_settled)
+      select g.token_id, ${quotaSum(sql`g.amount - g.debt_settled`)}, 0 - ${quotaSum(sql`g.debt_settled`)}
       from tokens o join grants g on g.token_id = o.id
       where o.user_id = ${userId} and g.created_at < ${until * 1_000} group by g.token_id
       union all
-      select token_id, sum(amount), 0 from refunds
+      select token_id, ${quotaSum(sql`amount`)}, 0 from refunds
       where user_id = ${userId} and unlimited = 0 and created_at < ${until * 1_000} group by token_id
     ) as s join tokens t on t.id = s.token_id`.execute(db);
   return { balance: rows[0]?.balance ?? 0, debt: rows[0]?.debt ?? 0 };
@@ -263,27 +264,30 @@ async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<
   )`;
   const day = sql`g.created_at / 86400000 * 86400`;
   const { rows: items } = await sql<Unnamed<StatementGrant>>`
-    select ${day} as day, g.token_id, g.reason, sum(g.amount) as quota, sum(g.debt_settled) as debt_settled
+    select ${day} as day, g.token_id, g.reason, ${quotaSum(sql`g.amount`)} as quota,
+      ${quotaSum(sql`g.debt_settled`)} as debt_settled
     from ${all} as g group by ${day}, g.token_id, g.reason order by 1, 2, 3 limit ${maxLines + 1}`.execute(
     db,
   );
   const { rows: sums } = await sql<Unnamed<StatementGrant>>`
-    select null as day, null as token_id, null as reason, coalesce(sum(g.amount), 0) as quota,
-      coalesce(sum(g.debt_settled), 0) as debt_settled from ${all} as g`.execute(db);
+    select null as day, null as token_id, null as reason, ${quotaSum(sql`g.amount`)} as quota,
+      ${quotaSum(sql`g.debt_settled`)} as debt_settled from ${all} as g`.execute(db);
   return linesOf(items, sums);
 }
 
 async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> {
   const figures = figuresOf(db, range);
+  const amounts = sql.join(
+    ['quota', 'spent', 'debt'].map((name) => sql`${quotaSum(sql.ref(name))} as ${sql.ref(name)}`),
+  );
   const { rows: items } = await sql<Unnamed<StatementCharge>>`
-    select token_id, model_name as model, unit, sum(units) as units, sum(requests) as requests, sum(quota) as quota,
-      sum(spent) as spent, sum(debt) as debt
+    select token_id, model_name as model, unit, sum(units) as units, sum(requests) as requests, ${amounts}
     from ${figures} as f group by token_id, model_name, unit order by 1, 2, 3 limit ${maxLines + 1}`.execute(
     db,
   );
   const { rows: sums } = await sql<Unnamed<StatementCharge>>`
     select null as token_id, null as model, null as unit, null as units, coalesce(sum(requests), 0) as requests,
-      coalesce(sum(quota), 0) as quota, coalesce(sum(spent), 0) as spent, coalesce(sum(debt), 0) as debt
+      ${amounts}
     from ${figures} as f`.execute(db);
   // Sums of fractional seconds have rounding errors.
   const rounded = items.map((item) => ({ ...item, units: Math.round((item.units ?? 0) * 1e3) / 1e3 }));
@@ -293,12 +297,13 @@ async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> 
 async function refundsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementRefund>> {
   const matching = sql`
     from refunds where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
-  const credited = sql`sum(case when unlimited = 0 or wallet = 1 then amount else 0 end)`;
+  const quota = quotaSum(sql`amount`);
+  const credited = quotaSum(sql`case when unlimited = 0 or wallet = 1 then amount else 0 end`);
   const { rows: items } = await sql<Unnamed<StatementRefund>>`
-    select token_id, model_name as model, sum(amount) as quota, ${credited} as credited ${matching}
+    select token_id, model_name as model, ${quota} as quota, ${credited} as credited ${matching}
     group by token_id, model_name order by 1, 2 limit ${maxLines + 1}`.execute(db);
   const { rows: sums } = await sql<Unnamed<StatementRefund>>`
-    select null as token_id, null as model, coalesce(sum(amount), 0) as quota, coalesce(${credited}, 0) as credited
+    select null as token_id, null as model, ${quota} as quota, ${credited} as credited
     ${matching}`.execute(db);
   return linesOf(items, sums);
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { quotaSum } from '../quota-sum.ts';
 import type { Db, Role } from '../schema.ts';
 import { allOf, equalities } from '../statement.ts';
 import { leftOf } from './leases.ts';
@@ -50,13 +51,12 @@ export async function findUser(db: Db, id: number): Promise<UserRecord | undefin
 /** Reads users by their ids, the newest first. */
 async function usersOf(db: Db, users: readonly { id: number }[]): Promise<UserRecord[]> {
   if (users.length === 0) return [];
-  // As floating-point numbers, since the sums can exceed the integers of the database.
   const { rows } = await sql<
     Omit<UserRecord, 'disabled' | 'hasWallet'> & { disabledAt: number | null; balance: number | null }
   >`
     select u.id, u.name, u.group_name as "group", u.role, u.disabled_at as "disabledAt", u.created_at as "createdAt",
-      count(t.id) as keys, coalesce(sum(cast(t.used_quota as double precision)), 0) as "usedQuota",
-      coalesce(sum(case when t.unlimited_quota = 0 then cast(${leftOf('t')} as double precision) end), 0) as "remainQuota",
+      count(t.id) as keys, ${quotaSum(sql`t.used_quota`)} as "usedQuota",
+      ${quotaSum(sql`case when t.unlimited_quota = 0 then ${leftOf('t')} end`)} as "remainQuota",
       (select ${walletBalance} from wallets w where w.user_id = u.id) as balance
     from users u left join tokens t on t.user_id = u.id and t.deleted_at is null
     where u.id in (${sql.join(users.map(({ id }) => id))})
