@@ -20,6 +20,7 @@ const period = {
   argument: 'PERIOD',
   description: 'daily, weekly or monthly',
   choices: ['daily', 'weekly', 'monthly'],
+  required: true,
 } as const;
 
 export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
@@ -54,10 +55,9 @@ export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
       'budgets create 5000000 --user 4 --period monthly',
     ],
     async run({ client, text, options, output, signal }) {
-      const { user: user_id, token: token_id, period: length, zone: time_zone, hard = false } = options;
-      if (length === undefined) throw new UsageError('budgets create: --period is required.');
+      const { user: user_id, token: token_id, period, zone: time_zone, hard = false } = options;
       const amount = parseInteger(text, 'AMOUNT');
-      const fields = { user_id, token_id, amount, period: length, time_zone, hard };
+      const fields = { user_id, token_id, amount, period, time_zone, hard };
       const budget = await client.admin.budgets.create(fields, { signal });
       output.value(String(budget.id), budget);
     },

@@ -32,14 +32,16 @@ const eventNames: readonly EventName[] = [
   'channel.unhealthy',
 ];
 
-const readEvents = (text: string | undefined): EventName[] => {
-  const names = (text ?? eventNames.filter((name) => name !== 'quota.low').join()).split(',');
-  return names.map((name) => {
-    const known = eventNames.find((one) => one === name.trim());
-    if (known === undefined) throw new UsageError(`--events must be among ${eventNames.join(', ')}.`);
-    return known;
+/** Events without `quota.low`, which requires a threshold. */
+const defaultEvents = eventNames.filter((name) => name !== 'quota.low');
+
+function readEvents(text: string, name: string): EventName[] {
+  return text.split(',').map((part) => {
+    const event = eventNames.find((known) => known === part.trim());
+    if (event === undefined) throw new UsageError(`${name} must be among ${eventNames.join(', ')}.`);
+    return event;
   });
-};
+}
 
 export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
   'endpoints list': command({
@@ -55,7 +57,11 @@ export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
     argument: 'URL',
     description: 'create a callback endpoint and print its secret',
     options: {
-      events: { argument: 'LIST', description: 'events, separated by commas; default: all except quota.low' },
+      events: {
+        argument: 'LIST',
+        description: 'events, separated by commas; default: all except quota.low',
+        parse: readEvents,
+      },
       threshold: { argument: 'QUOTA', description: 'balance of quota.low', parse: parseInteger },
       description: { argument: 'TEXT', description: 'description' },
     },
@@ -64,16 +70,9 @@ export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
       'endpoints create https://ops.example/events --events quota.low --threshold 10000',
     ],
     async run({ client, text: url, options, output, signal }) {
-      const { threshold, description } = options;
-      const endpoint = await client.admin.endpoints.create(
-        {
-          url,
-          events: readEvents(options.events),
-          ...(threshold !== undefined && { quota_threshold: threshold }),
-          ...(description !== undefined && { description }),
-        },
-        { signal },
-      );
+      const { events = defaultEvents, threshold: quota_threshold, description } = options;
+      const body = { url, events, quota_threshold, description };
+      const endpoint = await client.admin.endpoints.create(body, { signal });
       output.value(endpoint.secret, endpoint);
     },
   }),
@@ -89,7 +88,7 @@ export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
     },
     examples: ['endpoints rotate 3', 'endpoints rotate 3 --overlap 0'],
     async run({ client, text, options, output, signal }) {
-      const query = options.overlap === undefined ? {} : { overlap_seconds: options.overlap };
+      const query = { overlap_seconds: options.overlap };
       const endpoint = await client.admin.endpoints.rotateSecret(parseInteger(text, 'ID'), query, { signal });
       output.value(endpoint.secret, endpoint);
     },

@@ -2,7 +2,16 @@ import type { AdminToken } from '../../admin/admin-tokens.ts';
 import type { Values } from '../option.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
-import { pageOf, paging, parseExpiry, parseInteger, parseLimit, parseList, toggle } from './options.ts';
+import {
+  granting,
+  pageOf,
+  paging,
+  parseExpiry,
+  parseInteger,
+  parseLimit,
+  parseList,
+  toggle,
+} from './options.ts';
 import { amountOf, type Columns, time } from './output.ts';
 
 const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
@@ -174,15 +183,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   'keys grant': command({
     argument: 'ID',
     description: 'grant quota to a key, or withdraw quota',
-    options: {
-      amount: {
-        argument: 'QUOTA',
-        description: 'in quota units; a negative amount withdraws, as in --amount=-100',
-        parse: parseInteger,
-        required: true,
-      },
-      reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
-    },
+    options: granting,
     examples: [
       'keys grant 7 --amount 50000 --reason March',
       'keys grant 7 --amount=-100 --reason "granted twice"',

@@ -65,6 +65,17 @@ export const paging = {
   'page-size': { argument: 'NUMBER', description: 'entries per page; default 20', parse: parseInteger },
 } as const satisfies OptionDefinitions;
 
+/** Options of a grant of quota. */
+export const granting = {
+  amount: {
+    argument: 'QUOTA',
+    description: 'in quota units; a negative amount withdraws, as in --amount=-100',
+    parse: parseInteger,
+    required: true,
+  },
+  reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
+} as const satisfies OptionDefinitions;
+
 export function pageOf(options: Values<typeof paging>): { p?: number; page_size?: number } {
   const { page: p, 'page-size': page_size } = options;
   return { ...(p !== undefined && { p }), ...(page_size !== undefined && { page_size }) };

@@ -1,7 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { StatementMonth } from '../../my-statements.ts';
 import { saveFile } from '../../save-file.ts';
-import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { parseInteger } from './options.ts';
 import type { Columns } from './output.ts';
@@ -26,7 +25,7 @@ export const statementCommands: Readonly<Record<string, AdminCommand>> = {
     argument: 'ID',
     description: 'write the statement of a user to a file or to standard output',
     options: {
-      month: { argument: 'MONTH', description: 'year and month, such as 2026-11 (required)' },
+      month: { argument: 'MONTH', description: 'year and month, such as 2026-11', required: true },
       output: {
         argument: 'FILE',
         description: '.html file for printing, or .csv file; default and -: CSV on standard output',
@@ -35,7 +34,6 @@ export const statementCommands: Readonly<Record<string, AdminCommand>> = {
     },
     examples: ['statements export 2 --month 2026-11 -o november.html'],
     async run({ client, text, options: { month, output: file = '-' }, terminal, signal }) {
-      if (month === undefined) throw new UsageError('statements export: --month is required.');
       const format = file.endsWith('.html') ? 'html' : 'csv';
       const id = parseInteger(text, 'ID');
       const statement = await client.admin.users.statements.download(id, month, format, { signal });

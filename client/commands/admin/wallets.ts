@@ -1,6 +1,6 @@
 import type { Wallet, WalletGrant } from '../../admin/user-wallets.ts';
 import { type AdminCommand, command } from './command.ts';
-import { parseInteger } from './options.ts';
+import { granting, parseInteger } from './options.ts';
 import { amountOf, type Columns, type Output, time } from './output.ts';
 
 const grantColumns: Columns<WalletGrant> = {
@@ -50,13 +50,7 @@ export const walletCommands: Readonly<Record<string, AdminCommand>> = {
     argument: 'USER',
     description: 'grant quota to the wallet of a user, or withdraw quota; opens the wallet',
     options: {
-      amount: {
-        argument: 'QUOTA',
-        description: 'in quota units; a negative amount withdraws, as in --amount=-100',
-        parse: parseInteger,
-        required: true,
-      },
-      reason: { argument: 'TEXT', description: 'reason, for the ledger', required: true },
+      ...granting,
       reference: {
         argument: 'TEXT',
         description: 'id of the payment, which is granted once; default: a random id',
