@@ -40,6 +40,7 @@ describe('an invalid command line', () => {
     ],
     [['budgets', 'create', '5', '--user', '2'], "Required option '--period <period>' not specified."],
     [['budgets', 'update', '5'], 'budgets update: --amount, --hard or --soft is required.'],
+    [['budgets', 'update', '5', '--hard', '--soft'], '--hard and --soft cannot be combined.'],
     [['statements', 'export', '2'], "Required option '--month <month>' not specified."],
     [['endpoints', 'create', 'https://ops.example', '--events', 'all'], '--events must be among quota.low, '],
     [['deliveries', 'list', '--state', 'queued'], 'Allowed choices are open, delivered, given_up.'],

@@ -1,7 +1,7 @@
 import type { Budget } from '../../admin/budgets.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
-import { pageOf, paging, parseInteger } from './options.ts';
+import { pageOf, paging, parseInteger, toggle } from './options.ts';
 import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<Budget> = {
@@ -72,10 +72,10 @@ export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
     },
     examples: ['budgets update 5 --amount 200000', 'budgets update 5 --soft'],
     async run({ client, text, options, output, signal }) {
-      const { amount, hard = false, soft = false } = options;
-      if (amount === undefined && hard === soft)
+      const { amount, hard, soft } = options;
+      if (Object.keys(options).length === 0)
         throw new UsageError('budgets update: --amount, --hard or --soft is required.');
-      const change = { amount, ...(hard !== soft && { hard }) };
+      const change = { amount, hard: toggle({ hard, soft }) };
       const budget = await client.admin.budgets.update(parseInteger(text, 'ID'), change, { signal });
       await output.readCurrency(client, signal);
       output.table([budget], columns, budget);
