@@ -4,8 +4,8 @@ import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 
 import type { ConfigurationFile } from '../../generated/settings.ts';
 import { isRange } from './address-ranges.ts';
 import { fallbackProblems } from './fallbacks.ts';
-import { type FigureName, type ModelPrice, type PriceRule, ruleProblems } from './price-rules.ts';
-import { missingFigures, modelsByPrice, type PricedModel, servedModels } from './priced-models.ts';
+import { type FigureName, type PriceRule, ruleProblems } from './price-rules.ts';
+import { missingFigures, type PricedModel, ruleLists } from './priced-models.ts';
 import { isSandboxChannel } from './sandbox-names.ts';
 import { type Environment, readSecret } from './secret-variables.ts';
 import schema from './settings.schema.json' with { type: 'json' };
@@ -162,36 +162,16 @@ function currencyProblems({ display, groups = {} }: ConfigurationFile): Problem[
 
 /** Finds mistakes in price rules, and prices of figures that a usage of the model does not have. */
 function priceProblems({ prices = {}, channels = [], sandbox = false }: ConfigurationFile): Problem[] {
-  const accounts = channels.map(({ protocol, models }) => ({
+  const accounts = channels.map(({ protocol, models, costs }) => ({
     protocol,
     models: models.map((model) => (typeof model === 'string' ? { id: model } : model)),
+    costs,
   }));
-  const costs = channels.flatMap((channel, index) => {
-    const account = accounts.slice(index, index + 1);
-    const at = ['channels', index, 'costs'];
-    return listProblems(channel.costs ?? {}, { sandbox: false, channels: account }, at);
-  });
-  return [...listProblems(prices, { sandbox: sandbox !== false, channels: accounts }, ['prices']), ...costs];
-}
-
-function listProblems(
-  prices: Readonly<Record<string, ModelPrice>>,
-  served: Parameters<typeof servedModels>[0],
-  at: readonly (string | number)[],
-): Problem[] {
-  const lists = Object.entries(prices).flatMap(([pattern, price]) =>
-    typeof price === 'number' ? [] : [{ pattern, rules: price }],
-  );
-  if (lists.length === 0) return [];
-  const byPrice = modelsByPrice(prices, servedModels(served));
-  return lists.flatMap(({ pattern, rules }) => {
-    const place = [...at, pattern];
-    const priced = byPrice.get(pattern) ?? [];
-    return [
-      ...ruleProblems(rules).map((problem) => problemAt([...place, ...problem.at], problem.message)),
-      ...rules.flatMap((rule, index) => figureProblems(rule, priced, [...place, index])),
-    ];
-  });
+  const lists = ruleLists({ prices, sandbox: sandbox !== false, channels: accounts });
+  return lists.flatMap(({ at, rules, models }) => [
+    ...ruleProblems(rules).map((problem) => problemAt([...at, ...problem.at], problem.message)),
+    ...rules.flatMap((rule, index) => figureProblems(rule, models, [...at, index])),
+  ]);
 }
 
 function figureProblems(

@@ -20,7 +20,7 @@ interface ServedModels {
 const videoProtocols: ReadonlySet<string> = new Set(['native_video', 'official', 'eta']);
 
 /** Returns the models that channels and the sandbox serve. A pattern of models outside the catalog stands for itself. */
-export function servedModels({ sandbox, channels }: ServedModels): PricedModel[] {
+function servedModels({ sandbox, channels }: ServedModels): PricedModel[] {
   const entries = channels.flatMap(({ protocol, models: served }) =>
     served.map(({ id }) => ({ protocol, pattern: id })),
   );
@@ -45,7 +45,7 @@ function modelBeyondCatalogue(protocol: ChannelProtocol, id: string): PricedMode
 }
 
 /** Returns the models by the id or pattern that prices them. */
-export function modelsByPrice(
+function modelsByPrice(
   prices: Readonly<Record<string, ModelPrice>>,
   served: readonly PricedModel[],
 ): ReadonlyMap<string, readonly PricedModel[]> {
@@ -72,13 +72,9 @@ export interface RuleList {
 /** Returns the rule lists of the prices and of the costs of each channel. */
 export function ruleLists({ sandbox, prices, channels }: PriceLists): RuleList[] {
   return [
-    ...listsIn(prices, ['prices'], servedModels({ sandbox, channels })),
+    ...listsIn(prices, ['prices'], { sandbox, channels }),
     ...channels.flatMap((channel, index) =>
-      listsIn(
-        channel.costs ?? {},
-        ['channels', index, 'costs'],
-        servedModels({ sandbox: false, channels: [channel] }),
-      ),
+      listsIn(channel.costs ?? {}, ['channels', index, 'costs'], { sandbox: false, channels: [channel] }),
     ),
   ];
 }
@@ -86,14 +82,18 @@ export function ruleLists({ sandbox, prices, channels }: PriceLists): RuleList[]
 function listsIn(
   prices: Readonly<Record<string, ModelPrice>>,
   at: readonly (string | number)[],
-  served: readonly PricedModel[],
+  served: ServedModels,
 ): RuleList[] {
-  const byPrice = modelsByPrice(prices, served);
-  return Object.entries(prices).flatMap(([pattern, price]) =>
-    typeof price === 'number'
-      ? []
-      : [{ at: [...at, pattern], rules: price, models: byPrice.get(pattern) ?? [] }],
+  const lists = Object.entries(prices).flatMap(([pattern, price]) =>
+    typeof price === 'number' ? [] : [{ pattern, rules: price }],
   );
+  if (lists.length === 0) return [];
+  const byPrice = modelsByPrice(prices, servedModels(served));
+  return lists.map(({ pattern, rules }) => ({
+    at: [...at, pattern],
+    rules,
+    models: byPrice.get(pattern) ?? [],
+  }));
 }
 
 const tokenFigures: readonly FigureName[] = [
