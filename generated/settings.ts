@@ -22,78 +22,14 @@ export interface components {
                     /** @description Price multiplier of the group. Default: 1. */
                     ratio?: number;
                     /** @description Currency in which the users of the group see amounts. Default: that of `display` at the top of the file. */
-                    display?: {
-                        /** @description Quota units that are worth one unit of the currency. */
-                        quota_per_unit: number;
-                        /** @description ISO 4217 code of the currency, such as `EUR`. */
-                        currency: string;
-                    };
+                    display?: components["schemas"]["Display"];
                 };
             };
             /** @description Currency in which people see amounts of quota. It changes no charge. Default: amounts are in quota. */
-            display?: {
-                /** @description Quota units that are worth one unit of the currency. */
-                quota_per_unit: number;
-                /** @description ISO 4217 code of the currency, such as `EUR`. */
-                currency: string;
-            };
+            display?: components["schemas"]["Display"];
             /** @description Price of each model, by id or pattern: quota per unit, or a list of rules of which the first that applies is used. A model without a price is not available. */
             prices?: {
-                [key: string]: number | {
-                    /** @description Fields of the request that the rule applies to. All of them must have the value or one of the listed values. Without `when`, the rule applies to every request. */
-                    when?: {
-                        /** @description Resolution of the video, such as `1080p`. A `size` in pixels counts as its resolution. */
-                        resolution?: string | string[];
-                        /** @description Aspect ratio of the video, such as `16:9`. */
-                        ratio?: string | string[];
-                        /** @description Longest possible duration of the video, in seconds. */
-                        duration?: number | {
-                            /** @description Least seconds. */
-                            min?: number;
-                            /** @description Most seconds. */
-                            max?: number;
-                        };
-                        /** @description Whether the video has sound. */
-                        audio?: boolean;
-                        /** @description Whether the request has a video as input. */
-                        reference_video?: boolean;
-                        /** @description Service tier of the video, `default` or `flex`. */
-                        service_tier?: string | string[];
-                        /** @description Kind of the voice: `system`, `cloned` or `designed`. */
-                        voice?: string | ("system" | "cloned" | "designed")[];
-                        /** @description Task of the music request: the value of `task`, `create` without one, or `lyrics`. */
-                        task?: string | string[];
-                        /** @description Action of the image job, such as `imagine` or `upscale`. */
-                        action?: string | string[];
-                    };
-                    /** @description Quota for one of each figure of the usage. The cost is the sum of them. */
-                    per?: {
-                        /** @description The model's own unit. */
-                        units?: number;
-                        /** @description Characters, for a model with this unit. */
-                        characters?: number;
-                        /** @description Seconds, for a model with this unit. */
-                        seconds?: number;
-                        /** @description Actions, for a model with this unit. */
-                        actions?: number;
-                        /** @description Tracks, for a model with this unit. */
-                        tracks?: number;
-                        /** @description Tokens, for a model with this unit. */
-                        tokens?: number;
-                        /** @description Input tokens, without those of the prompt cache that have a price of their own. */
-                        input_tokens?: number;
-                        /** @description Output tokens. */
-                        output_tokens?: number;
-                        /** @description Input tokens that were read from the prompt cache. Without this price, they count as input tokens. */
-                        cached_tokens?: number;
-                        /** @description Input tokens that were written to the prompt cache. Without this price, they count as input tokens. */
-                        cache_write_tokens?: number;
-                        /** @description Completion tokens of a video. */
-                        completion_tokens?: number;
-                    };
-                    /** @description Least cost of a request, before the ratio of the group. */
-                    minimum?: number;
-                }[];
+                [key: string]: components["schemas"]["ModelPrice"];
             };
             /** @description Models that serve a request, in order, while no channel can serve the requested model. */
             fallbacks?: {
@@ -161,61 +97,7 @@ export interface components {
                 };
                 /** @description Cost of each model at the provider, by id or pattern, in quota: a number per unit, or rules as in `prices`. Only operators see it. */
                 costs?: {
-                    [key: string]: number | {
-                        /** @description Fields of the request that the rule applies to. All of them must have the value or one of the listed values. Without `when`, the rule applies to every request. */
-                        when?: {
-                            /** @description Resolution of the video, such as `1080p`. A `size` in pixels counts as its resolution. */
-                            resolution?: string | string[];
-                            /** @description Aspect ratio of the video, such as `16:9`. */
-                            ratio?: string | string[];
-                            /** @description Longest possible duration of the video, in seconds. */
-                            duration?: number | {
-                                /** @description Least seconds. */
-                                min?: number;
-                                /** @description Most seconds. */
-                                max?: number;
-                            };
-                            /** @description Whether the video has sound. */
-                            audio?: boolean;
-                            /** @description Whether the request has a video as input. */
-                            reference_video?: boolean;
-                            /** @description Service tier of the video, `default` or `flex`. */
-                            service_tier?: string | string[];
-                            /** @description Kind of the voice: `system`, `cloned` or `designed`. */
-                            voice?: string | ("system" | "cloned" | "designed")[];
-                            /** @description Task of the music request: the value of `task`, `create` without one, or `lyrics`. */
-                            task?: string | string[];
-                            /** @description Action of the image job, such as `imagine` or `upscale`. */
-                            action?: string | string[];
-                        };
-                        /** @description Quota for one of each figure of the usage. The cost is the sum of them. */
-                        per?: {
-                            /** @description The model's own unit. */
-                            units?: number;
-                            /** @description Characters, for a model with this unit. */
-                            characters?: number;
-                            /** @description Seconds, for a model with this unit. */
-                            seconds?: number;
-                            /** @description Actions, for a model with this unit. */
-                            actions?: number;
-                            /** @description Tracks, for a model with this unit. */
-                            tracks?: number;
-                            /** @description Tokens, for a model with this unit. */
-                            tokens?: number;
-                            /** @description Input tokens, without those of the prompt cache that have a price of their own. */
-                            input_tokens?: number;
-                            /** @description Output tokens. */
-                            output_tokens?: number;
-                            /** @description Input tokens that were read from the prompt cache. Without this price, they count as input tokens. */
-                            cached_tokens?: number;
-                            /** @description Input tokens that were written to the prompt cache. Without this price, they count as input tokens. */
-                            cache_write_tokens?: number;
-                            /** @description Completion tokens of a video. */
-                            completion_tokens?: number;
-                        };
-                        /** @description Least cost of a request. */
-                        minimum?: number;
-                    }[];
+                    [key: string]: components["schemas"]["ModelPrice"];
                 };
             }[];
             /** @description Connections to PostgreSQL. */
@@ -268,6 +150,71 @@ export interface components {
                 speech_seconds?: number;
             };
         };
+        Display: {
+            /** @description Quota units that are worth one unit of the currency. */
+            quota_per_unit: number;
+            /** @description ISO 4217 code of the currency, such as `EUR`. */
+            currency: string;
+        };
+        /** @description Quota per unit, or rules of which the first that applies is used. */
+        ModelPrice: number | components["schemas"]["PriceRule"][];
+        PriceRule: {
+            /** @description Fields of the request that the rule applies to. All of them must have the value or one of the listed values. Without `when`, the rule applies to every request. */
+            when?: {
+                /** @description Resolution of the video, such as `1080p`. A `size` in pixels counts as its resolution. */
+                resolution?: components["schemas"]["TextCondition"];
+                /** @description Aspect ratio of the video, such as `16:9`. */
+                ratio?: components["schemas"]["TextCondition"];
+                /** @description Longest possible duration of the video, in seconds. */
+                duration?: number | {
+                    /** @description Least seconds. */
+                    min?: number;
+                    /** @description Most seconds. */
+                    max?: number;
+                };
+                /** @description Whether the video has sound. */
+                audio?: boolean;
+                /** @description Whether the request has a video as input. */
+                reference_video?: boolean;
+                /** @description Service tier of the video, `default` or `flex`. */
+                service_tier?: components["schemas"]["TextCondition"];
+                /** @description Kind of the voice: `system`, `cloned` or `designed`. */
+                voice?: string | ("system" | "cloned" | "designed")[];
+                /** @description Task of the music request: the value of `task`, `create` without one, or `lyrics`. */
+                task?: components["schemas"]["TextCondition"];
+                /** @description Action of the image job, such as `imagine` or `upscale`. */
+                action?: components["schemas"]["TextCondition"];
+            };
+            /** @description Quota for one of each figure of the usage. The cost is the sum of them. */
+            per?: {
+                /** @description The model's own unit. */
+                units?: components["schemas"]["FigurePrice"];
+                /** @description Characters, for a model with this unit. */
+                characters?: components["schemas"]["FigurePrice"];
+                /** @description Seconds, for a model with this unit. */
+                seconds?: components["schemas"]["FigurePrice"];
+                /** @description Actions, for a model with this unit. */
+                actions?: components["schemas"]["FigurePrice"];
+                /** @description Tracks, for a model with this unit. */
+                tracks?: components["schemas"]["FigurePrice"];
+                /** @description Tokens, for a model with this unit. */
+                tokens?: components["schemas"]["FigurePrice"];
+                /** @description Input tokens, without those of the prompt cache that have a price of their own. */
+                input_tokens?: components["schemas"]["FigurePrice"];
+                /** @description Output tokens. */
+                output_tokens?: components["schemas"]["FigurePrice"];
+                /** @description Input tokens that were read from the prompt cache. Without this price, they count as input tokens. */
+                cached_tokens?: components["schemas"]["FigurePrice"];
+                /** @description Input tokens that were written to the prompt cache. Without this price, they count as input tokens. */
+                cache_write_tokens?: components["schemas"]["FigurePrice"];
+                /** @description Completion tokens of a video. */
+                completion_tokens?: components["schemas"]["FigurePrice"];
+            };
+            /** @description Least cost of a request. In `prices`, the ratio of the group multiplies it. */
+            minimum?: number;
+        };
+        TextCondition: string | string[];
+        FigurePrice: number;
     };
     responses: never;
     parameters: never;
@@ -276,5 +223,10 @@ export interface components {
     pathItems: never;
 }
 export type ConfigurationFile = components['schemas']['ConfigurationFile'];
+export type Display = components['schemas']['Display'];
+export type ModelPrice = components['schemas']['ModelPrice'];
+export type PriceRule = components['schemas']['PriceRule'];
+export type TextCondition = components['schemas']['TextCondition'];
+export type FigurePrice = components['schemas']['FigurePrice'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

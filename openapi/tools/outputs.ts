@@ -79,7 +79,7 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['event-validators.d.ts', validators.dts],
     ]);
   });
-  const settingsTypes = schemaTypesSource({ ConfigurationFile: settingsSchema });
+  const settingsTypes = settingsTypesSource();
   return async ({ openapi, asyncapi, errors, models }) => {
     const areas = await componentAreas(root);
     const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
@@ -136,4 +136,11 @@ async function componentAreas(root: string): Promise<Map<string, string>> {
     }
   }
   return areas;
+}
+
+/** Renders generated/settings.ts: a type for the configuration file and for each of its `$defs`. */
+function settingsTypesSource(): Promise<string> {
+  const source = JSON.stringify(settingsSchema).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const { $defs: parts, ...file } = JSON.parse(source) as typeof settingsSchema;
+  return schemaTypesSource({ ConfigurationFile: file, ...parts });
 }

@@ -1,5 +1,5 @@
 import { familySeconds } from '../models/video-options.ts';
-import { type PriceFields, type PriceRule, rangeOf, valuesOf } from '../settings/price-rules.ts';
+import { type Conditions, type PriceFields, rangeOf, valuesOf } from '../settings/price-rules.ts';
 import type { RuleList } from '../settings/priced-models.ts';
 import * as eta from './eta/frame.ts';
 import * as native from './native/video-request.ts';
@@ -52,11 +52,7 @@ export function impossibleValues({ at, rules, models }: RuleList): ImpossibleVal
   );
 }
 
-function neverMet(
-  when: NonNullable<PriceRule['when']>,
-  field: keyof PriceFields,
-  possible: readonly PossibleValues[],
-): string[] {
+function neverMet(when: Conditions, field: keyof PriceFields, possible: readonly PossibleValues[]): string[] {
   if (field === 'duration') {
     const longest = Math.max(...possible.map(({ maxSeconds = Number.POSITIVE_INFINITY }) => maxSeconds));
     const [min] = rangeOf(when.duration);

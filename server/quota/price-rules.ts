@@ -1,6 +1,7 @@
 import { isPlausible, type Unit, type Usage } from '../models/usage.ts';
 import {
   type ChosenRule,
+  type Conditions,
   type FigureName,
   type Figures,
   type PriceFields,
@@ -16,8 +17,6 @@ export function chooseRule(rules: readonly PriceRule[], fields: PriceFields): Ch
   const rule = rules[index];
   return rule === undefined ? undefined : { number: index + 1, ...rule };
 }
-
-type Conditions = NonNullable<PriceRule['when']>;
 
 function applies({ duration, ...when }: Conditions, fields: PriceFields): boolean {
   if (duration !== undefined && !isWithin(fields.duration, duration)) return false;

@@ -1,10 +1,10 @@
 import type { VoiceKind } from '../../generated/catalogue.ts';
-import type { ConfigurationFile } from '../../generated/settings.ts';
+import type { ModelPrice, PriceRule } from '../../generated/settings.ts';
 
-/** The price of a model: quota per unit, or rules of which the first that applies is used. */
-export type ModelPrice = NonNullable<ConfigurationFile['prices']>[string];
+export type { ModelPrice, PriceRule };
 
-export type PriceRule = Extract<ModelPrice, readonly unknown[]>[number];
+/** The fields of a request that a rule applies to. */
+export type Conditions = NonNullable<PriceRule['when']>;
 
 /** The figures of a usage that a rule can price. */
 export type FigureName = keyof NonNullable<PriceRule['per']>;
@@ -69,7 +69,7 @@ export function ruleProblems(rules: readonly PriceRule[]): RuleProblem[] {
   ]);
 }
 
-type Duration = NonNullable<PriceRule['when']>['duration'];
+type Duration = Conditions['duration'];
 
 function isReversed(duration: Duration): boolean {
   return typeof duration === 'object' && (duration.min ?? 0) > (duration.max ?? Number.POSITIVE_INFINITY);
@@ -82,8 +82,6 @@ export function unreachableRules(rules: readonly PriceRule[]): { index: number; 
     return by < 0 ? [] : [{ index, by }];
   });
 }
-
-type Conditions = NonNullable<PriceRule['when']>;
 
 /** Whether every request that meets `inner` also meets `outer`. */
 function covers(outer: Conditions, inner: Conditions): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
+import type { Display } from '../../generated/settings.ts';
 import { type ChannelProtocol, type ConfigurationFile, parseConfiguration } from './configuration.ts';
 import { type PostgresLimits, serverUrls, standardLimits } from './database.ts';
 import type { ModelPrice } from './price-rules.ts';
@@ -255,7 +256,7 @@ export function displayOf(
   return (Object.hasOwn(groups, group) ? groups[group]?.display : undefined) ?? display;
 }
 
-function displaySettings(display: NonNullable<ConfigurationFile['display']>): DisplaySettings {
+function displaySettings(display: Display): DisplaySettings {
   return { quotaPerUnit: display.quota_per_unit, currency: display.currency };
 }
 
