@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Engine, engines } from '../store/engines.ts';
-import { bookRows, expectBalanced, logRows } from '../store/ledger.ts';
+import { expectBalanced, logRows, reservationRows } from '../store/ledger.ts';
 import { createDeployment, type Deployment } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { nativePoll, pollPath } from './poll-path.ts';
@@ -102,7 +102,7 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
           expect(polled).toMatchObject({ status: 'completed' });
         };
         await vi.waitFor(state, { timeout: 60_000, interval: 50 });
-        const states = (await bookRows(gateway.store)).map((row) => row.state);
+        const states = (await reservationRows(gateway.store)).map((row) => row.state);
         expect(states.toSorted()).toEqual(['refunded', 'settled']);
         await expectBalanced(gateway.store, deployment.token);
       } finally {
@@ -157,7 +157,7 @@ describe('an image job whose modal call is interrupted', { concurrent: true }, (
         expect(await waitForStatus(deployment, url, id, status)).toMatchObject({ state: 'order 7' });
         if (status === 'MODAL') expect(await submit(deployment, url, 'modal', modal)).toBe(id);
         await waitForStatus(deployment, url, id, 'SUCCESS');
-        const states = (await bookRows(gateway.store)).map((row) => row.state);
+        const states = (await reservationRows(gateway.store)).map((row) => row.state);
         expect(states).toEqual(['settled', 'settled', 'settled']);
         await expectBalanced(gateway.store, deployment.token);
       } finally {
@@ -267,7 +267,7 @@ async function recover(deployment: Deployment, pollPaths: readonly string[]): Pr
       expect(songs).toHaveLength(clips.length);
     }
     const tasks = await read.selectFrom('tasks').select(['request_id', 'state']).execute();
-    const ledger = new Map((await bookRows(gateway.store)).map((row) => [row.request_id, row.state]));
+    const ledger = new Map((await reservationRows(gateway.store)).map((row) => [row.request_id, row.state]));
     const expectedStates = tasks.map(({ request_id, state }) => [
       request_id,
       state === 'completed' ? 'settled' : 'refunded',

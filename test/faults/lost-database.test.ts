@@ -7,12 +7,12 @@ import { DatabaseProxy } from '../store/database-proxy.ts';
 import { onServer } from '../store/engines.ts';
 import {
   balanceOf,
-  bookRows,
   expectBalanced,
   ledgerRows,
   logEntry,
   logRows,
   makeToken,
+  reservationRows,
 } from '../store/ledger.ts';
 import { ClientLoad } from './client-load.ts';
 import { createDeployment, type Deployment } from './deployment.ts';
@@ -47,7 +47,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
         await onServer((client) => client.query('select pg_current_xact_id()'), cluster.url);
       proxy.up();
       expect(await settled).toEqual({ charged: 4, debt: 0 });
-      expect(await bookRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
+      expect(await reservationRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
       expect(await logRows(store)).toHaveLength(1);
       await expectBalanced(store, token);
     } finally {
@@ -93,7 +93,7 @@ async function expectExactLedger(
   deployment: Deployment,
   { reported }: ClientLoad,
 ): Promise<void> {
-  const rows = await bookRows(store);
+  const rows = await reservationRows(store);
   const open = await ledgerRows(store);
   expect(open.filter(({ kind, state }) => kind === 'request' && state === 'open')).toEqual([]);
   const states = new Map(rows.map((row) => [row.request_id, row.state]));
@@ -114,7 +114,7 @@ async function expectExactLedger(
 async function expectTasksEnd(store: Store, deployment: Deployment): Promise<void> {
   const open = () => store.read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
   await vi.waitFor(async () => expect(await open()).toEqual([]), wait);
-  const rows = await bookRows(store);
+  const rows = await reservationRows(store);
   expect(rows.filter(({ state }) => state === 'open')).toEqual([]);
   await expectBalanced(store, deployment.token);
   const charged = rows.reduce((sum, row) => sum + (row.charged ?? 0), 0);

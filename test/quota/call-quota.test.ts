@@ -12,6 +12,7 @@ import {
   ledgerRows,
   logEntry,
   logRows,
+  makeChildToken,
   makeToken,
 } from '../store/ledger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
@@ -322,15 +323,9 @@ describe.each(engines)('reservations in memory on %s', (engine) => {
 
   test('returned quota of a deleted key goes to its creator', async () => {
     const creator = await makeToken(store, { remainQuota: 10_000 });
-    const { id: makerId, userId } = creator;
-    const names = { name: 'made', keyHash: crypto.randomUUID(), keyHint: '' };
-    const made = await store.run('createChildToken', {
-      token: { ...names, userId, makerId, remainQuota: 1_000, now: 1 },
-      fromMaker: true,
-    });
-    if (typeof made === 'string') throw new Error(made);
+    const made = await makeChildToken(store, creator, { remainQuota: 1_000 });
     await warm(here, made, 10);
-    await store.run('deleteToken', { id: made.id, userId, by: null, now: 1 });
+    await store.run('deleteToken', { id: made.id, userId: made.userId, by: null, now: 1 });
     await expect.poll(() => leases(made)).toEqual([]);
     expect(await balanceOf(store, creator)).toMatchObject({ remain_quota: 9_980 });
     expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], leased: 0 });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { Ledger, type ReserveRequest } from '../../server/quota/ledger.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { booksOfEachTest } from '../store/empty-ledger.ts';
+import { eachTestOnEmptyLedger } from '../store/empty-ledger.ts';
 import { engines, type TestStore } from '../store/engines.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/ledger.ts';
 
@@ -13,12 +13,12 @@ describe.each(engines)('ledger on %s', (engine) => {
   let store: Store;
   let now: number;
   let ledger: Ledger;
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
+    (made) => {
       now = fixedNow;
-      ({ testStore, store, ledger } = books);
+      ({ testStore, store, ledger } = made);
     },
   );
 

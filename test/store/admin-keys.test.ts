@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { NewToken } from '../../server/store/commands/accounts.ts';
-import type { Creation } from '../../server/store/commands/changes.ts';
 import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from './engines.ts';
-import { makeToken } from './ledger.ts';
+import { createChildToken, makeToken } from './ledger.ts';
 
 const day = 1_900_000_000;
 
@@ -65,20 +63,6 @@ describe.each(engines)('what a key may create on %s', (engine) => {
   afterAll(() => testStore.remove());
 
   const change = { userId: 1, action: 'updateToken', now: 1 };
-  const create = (maker: TokenRecord, fields: Partial<NewToken>, more: { change?: Creation } = {}) =>
-    store.run('createChildToken', {
-      token: {
-        userId: maker.userId,
-        name: 'made',
-        keyHash: crypto.randomUUID(),
-        keyHint: 'hint',
-        now: 1,
-        ...fields,
-        makerId: maker.id,
-      },
-      fromMaker: !maker.unlimitedQuota,
-      ...more,
-    });
 
   test('a denied creation takes no quota', async () => {
     const maker = await makeToken(store, { remainQuota: 100 });
@@ -87,9 +71,9 @@ describe.each(engines)('what a key may create on %s', (engine) => {
       set: { canCreateKeys: false },
       change: { ...change, tokenId: admin.id },
     });
-    expect(await create(maker, { remainQuota: 40 })).toBe('creation_denied');
+    expect(await createChildToken(store, maker, { remainQuota: 40 })).toBe('creation_denied');
     const other = await makeToken(store, { remainQuota: 100 });
-    expect(await create(other, { remainQuota: 40, adminScope: true })).toBe('scope_denied');
+    expect(await createChildToken(store, other, { remainQuota: 40, adminScope: true })).toBe('scope_denied');
     for (const { id } of [maker, other]) expect((await findToken(store.read, id))?.remainQuota).toBe(100);
   });
 
@@ -101,7 +85,9 @@ describe.each(engines)('what a key may create on %s', (engine) => {
       expect(await store.run('updateToken', { id, set, change: { ...change, tokenId } })).toBe(
         'scope_denied',
       );
-    expect(await create(token, { unlimitedQuota: true, adminScope: true })).toBe('scope_denied');
+    expect(await createChildToken(store, token, { unlimitedQuota: true, adminScope: true })).toBe(
+      'scope_denied',
+    );
     const given = await store.run('updateToken', { id, set, change: { ...change, tokenId: admin.id } });
     expect(given).toMatchObject({ adminScope: true });
   });
@@ -110,9 +96,9 @@ describe.each(engines)('what a key may create on %s', (engine) => {
     const recorded = () =>
       store.read.selectFrom('changes').select('subject').where('action', '=', 'createToken').execute();
     const of = { change: { ...change, action: 'createToken', tokenId: admin.id, details: {} } };
-    const made = await create(admin, { keyHash: 'once' }, of);
+    const made = await createChildToken(store, admin, { keyHash: 'once' }, of);
     expect(await recorded()).toEqual([{ subject: `token ${(made as TokenRecord).id}` }]);
-    await expect(create(admin, { keyHash: 'once' }, of)).rejects.toThrow(/unique/i);
+    await expect(createChildToken(store, admin, { keyHash: 'once' }, of)).rejects.toThrow(/unique/i);
     expect(await recorded()).toHaveLength(1);
   });
 

@@ -8,9 +8,9 @@ import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { booksOfEachTest } from './empty-ledger.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
-import { balanceOf, ledgerRows, logEntry, logRows, makeToken } from './ledger.ts';
+import { balanceOf, ledgerRows, logEntry, logRows, makeChildToken, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
 const day = 86_400_000;
@@ -21,12 +21,12 @@ describe.each(engines)('the ledger on %s', (engine) => {
   let store: Store;
   let now: number;
   let ledger: Ledger;
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
+    (made) => {
       now = start;
-      ({ testStore, store, ledger } = books);
+      ({ testStore, store, ledger } = made);
     },
   );
 
@@ -37,28 +37,13 @@ describe.each(engines)('the ledger on %s', (engine) => {
     await hold(token, requestId);
     await ledger.settle({ requestId, charged, log: logEntry });
   };
-  const makeFrom = async (maker: TokenRecord, remainQuota: number) => {
-    const { id: makerId, userId } = maker;
-    const token = {
-      userId,
-      name: 'made',
-      keyHash: crypto.randomUUID(),
-      keyHint: '',
-      makerId,
-      remainQuota,
-      now,
-    };
-    const made = await store.run('createChildToken', { token, fromMaker: !maker.unlimitedQuota });
-    if (typeof made === 'string') throw new Error(made);
-    return made;
-  };
 
   /** Two keys, limited and unlimited, one created with the other and deleted, and every outcome of a call. */
   async function live() {
     const limited = await makeToken(store, { remainQuota: 1_000 });
     const unlimited = await makeToken(store, { unlimitedQuota: true });
-    const made = await makeFrom(limited, 300);
-    const given = await makeFrom(unlimited, 50);
+    const made = await makeChildToken(store, limited, { remainQuota: 300, now });
+    const given = await makeChildToken(store, unlimited, { remainQuota: 50, now });
     for (const [index, token] of [limited, unlimited, made, given].entries()) {
       await spend(token, `settled ${index}`, 4);
       await spend(token, `dear ${index}`, 10);

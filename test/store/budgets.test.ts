@@ -1,13 +1,14 @@
 import type pg from 'pg';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { BudgetPeriod } from '../../server/lib/budget-period.ts';
-import { Ledger } from '../../server/quota/ledger.ts';
+import type { Ledger } from '../../server/quota/ledger.ts';
 import { findBudget } from '../../server/store/queries/budgets.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { newTaskRow } from '../quota/task-rows.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, onServer, type TestStore } from './engines.ts';
-import { logEntry, makeToken } from './ledger.ts';
+import { balanceOf, logEntry, makeToken } from './ledger.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
 const noon = Date.parse('2026-11-26T12:00:00Z');
@@ -19,15 +20,15 @@ describe.each(engines)('a budget on %s', (engine) => {
   let ledger: Ledger;
   let now: number;
   let token: TokenRecord;
-  eachTestOnOneStore(engine, (made) => {
-    store = made.store;
-  });
-  beforeEach(async () => {
-    now = noon;
-    ledger = new Ledger(store, 'one', () => now);
-    token = await makeToken(store, { remainQuota: 10_000 });
-    await store.run('recordHeartbeat', { id: 'one', heartbeat: 1 });
-  });
+  eachTestOnEmptyLedger(
+    engine,
+    () => now,
+    async (made) => {
+      now = noon;
+      ({ store, ledger } = made);
+      token = await makeToken(store, { remainQuota: 10_000 });
+    },
+  );
 
   const create = async (
     owner: { userId: number } | { tokenId: number },
@@ -54,14 +55,7 @@ describe.each(engines)('a budget on %s', (engine) => {
     const budget = await findBudget(store.read, id);
     return [budget?.spent, budget?.reserved];
   };
-  const balance = async () =>
-    (
-      await store.read
-        .selectFrom('tokens')
-        .select('remain_quota')
-        .where('id', '=', token.id)
-        .executeTakeFirstOrThrow()
-    ).remain_quota;
+  const balance = async () => (await balanceOf(store, token)).remain_quota;
 
   test('refuses calls that could exceed it, and counts what they cost', async () => {
     const { id } = await create({ tokenId: token.id }, 100);
@@ -90,7 +84,7 @@ describe.each(engines)('a budget on %s', (engine) => {
     expect(await store.run('createTask', row('big', 11))).toEqual({ outcome: 'over_budget' });
     expect(await store.run('createTask', row('small', 10))).toMatchObject({ outcome: 'created' });
     expect(await state(id)).toEqual([0, 10]);
-    const lease = { id: 'l', grow: false, tokenId: token.id, gateway: 'one', need: 1, want: 10, now };
+    const lease = { id: 'l', grow: false, tokenId: token.id, gateway: 'here', need: 1, want: 10, now };
     expect(await store.run('grantLease', lease)).toEqual({ outcome: 'scarce' });
     const rows = await store.read.selectFrom('tasks').select('request_id').execute();
     expect(rows).toEqual([{ request_id: 'small' }]);
@@ -163,7 +157,7 @@ describe.each(engines)('a budget on %s', (engine) => {
   test('returns what lost gateways had reserved', async () => {
     const { id } = await create({ tokenId: token.id }, 100);
     await reserve('a', 60);
-    await store.run('removeGateway', { id: 'one', heartbeat: null });
+    await store.run('removeGateway', { id: 'here', heartbeat: null });
     await store.run('releaseOrphans', { now, dueNow: now });
     expect(await state(id)).toEqual([0, 0]);
     // A gateway that comes back settles the call.

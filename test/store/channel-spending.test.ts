@@ -1,12 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/quota/ledger.ts';
+import { describe, expect, test } from 'vitest';
+import type { Ledger } from '../../server/quota/ledger.ts';
 import { sumChannelSpending } from '../../server/store/queries/channel-spending.ts';
 import { readLogEnd } from '../../server/store/queries/figures.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines } from './engines.ts';
 import { logEntry, makeToken } from './ledger.ts';
-import { eachTestOnOneStore } from './one-store.ts';
 
 const today = Date.parse('2026-11-26T00:00:00Z');
 
@@ -16,14 +16,15 @@ describe.each(engines)('the spending of channels on %s', (engine) => {
   let now: number;
   let token: TokenRecord;
   let calls: number;
-  eachTestOnOneStore(engine, (made) => {
-    store = made.store;
-  });
-  beforeEach(async () => {
-    [now, calls] = [today, 0];
-    ledger = new Ledger(store, 'one', () => now);
-    token = await makeToken(store, { remainQuota: 10_000 });
-  });
+  eachTestOnEmptyLedger(
+    engine,
+    () => now,
+    async (made) => {
+      [now, calls] = [today, 0];
+      ({ store, ledger } = made);
+      token = await makeToken(store, { remainQuota: 10_000 });
+    },
+  );
 
   async function call(channel: string, charged: number, cost?: number): Promise<void> {
     const requestId = `call ${(calls += 1)}`;

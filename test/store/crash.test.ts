@@ -7,7 +7,7 @@ import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { compiled, endsWithParent } from '../support/child-node.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
-import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows } from './ledger.ts';
+import { balanceOf, expectBalanced, ledgerRows, logRows, reservationRows } from './ledger.ts';
 
 const childFile = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const acknowledgements = 1_000;
@@ -50,7 +50,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     const lines = await runAndKill();
     expect(lines.length).toBeGreaterThanOrEqual(acknowledgements);
     const store = await testStore.open();
-    const rows = new Map((await bookRows(store)).map((row) => [row.request_id, row]));
+    const rows = new Map((await reservationRows(store)).map((row) => [row.request_id, row]));
     const logged = (await logRows(store)).map((row) => row.request_id);
     for (const [what, requestId = '', charged] of lines.slice(1)) {
       const row = rows.get(requestId);

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/quota/ledger.ts';
 import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { booksOfEachTest } from './empty-ledger.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
-import { balanceOf, logEntry, logRows, makeToken } from './ledger.ts';
+import { balanceOf, logEntry, logRows, makeChildToken, makeToken } from './ledger.ts';
 
 const now = 1_795_000_000_000;
 const day = 86_400_000;
@@ -13,11 +13,11 @@ describe.each(engines)('debts of keys on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
   let ledger: Ledger;
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
-      ({ testStore, store, ledger } = books);
+    (made) => {
+      ({ testStore, store, ledger } = made);
     },
   );
 
@@ -103,22 +103,13 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     expect(await stateOf(token)).toEqual({ left: 10 ** 15, used: 130, debt: 0 });
   });
 
-  const makeFrom = async (maker: TokenRecord, remainQuota: number) => {
-    const { id: makerId, userId } = maker;
-    const own = { keyHash: crypto.randomUUID(), keyHint: '' };
-    const token = { ...own, userId, name: 'made', makerId, remainQuota, now };
-    const made = await store.run('createChildToken', { token, fromMaker: !maker.unlimitedQuota });
-    if (typeof made === 'string') throw new Error(made);
-    return made;
-  };
-
   test('a deleted key keeps its debt for operators, and its whole balance is returned', async () => {
     const maker = await makeToken(store, { remainQuota: 1_000 });
-    const made = await makeFrom(maker, 100);
+    const made = await makeChildToken(store, maker, { remainQuota: 100, now });
     await overspend(made, 40);
     // Quota that a lease or a reservation returns later adds to the balance and settles no debt.
     await ledger.reserve({ requestId: 'late', token: maker, model: 'm', unit: 'characters', amount: 5 });
-    const other = await makeFrom(maker, 60);
+    const other = await makeChildToken(store, maker, { remainQuota: 60, now });
     await overspend(other, 3);
     await grant(other, 13);
     await store.run('deleteToken', { id: made.id, userId: made.userId, by: null, now });
@@ -139,7 +130,7 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await overspend(maker, 50);
     await ledger.refund({ requestId: 'held' });
     expect(await stateOf(maker)).toEqual({ left: 60, used: 40, debt: 50 });
-    const made = await makeFrom(maker, 20);
+    const made = await makeChildToken(store, maker, { remainQuota: 20, now });
     expect([await stateOf(maker), await stateOf(made)]).toEqual([
       { left: 40, used: 40, debt: 50 },
       { left: 20, used: 0, debt: 0 },

@@ -9,7 +9,17 @@ import {
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from './engines.ts';
-import { balanceOf, bookRows, disableToken, expectBalanced, logEntry, logRows, makeToken } from './ledger.ts';
+import {
+  balanceOf,
+  createChildToken,
+  disableToken,
+  expectBalanced,
+  logEntry,
+  logRows,
+  makeChildToken,
+  makeToken,
+  reservationRows,
+} from './ledger.ts';
 
 const now = 1_700_000_000_000;
 
@@ -25,24 +35,10 @@ describe.each(engines)('keys on %s', (engine) => {
   });
   afterAll(() => testStore.remove());
 
-  const tryMake = (maker: TokenRecord, token: Omit<Partial<NewToken>, 'makerId'> = {}) =>
-    store.run('createChildToken', {
-      token: {
-        userId: maker.userId,
-        name: 'made',
-        keyHash: crypto.randomUUID(),
-        keyHint: 'hint',
-        makerId: maker.id,
-        now,
-        ...token,
-      },
-      fromMaker: !maker.unlimitedQuota,
-    });
-  const make = async (maker: TokenRecord, token: Omit<Partial<NewToken>, 'makerId'> = {}) => {
-    const made = await tryMake(maker, token);
-    if (typeof made === 'string') throw new Error(made);
-    return made;
-  };
+  const tryMake = (maker: TokenRecord, token: Partial<NewToken> = {}) =>
+    createChildToken(store, maker, { now, ...token });
+  const make = (maker: TokenRecord, token: Partial<NewToken> = {}) =>
+    makeChildToken(store, maker, { now, ...token });
   const remove = ({ id, userId }: TokenRecord, by: TokenRecord | null = null) =>
     store.run('deleteToken', { id, userId, by: by?.id ?? null, now });
   const left = async (token: TokenRecord) => (await balanceOf(store, token)).remain_quota;
@@ -124,7 +120,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect(await findTokenByHash(store.read, 'made once')).toBeUndefined();
     expect(await findToken(store.read, made.id)).toBeUndefined();
     expect(await spend(made, 1)).toBe('key_revoked');
-    const rows = await bookRows(store);
+    const rows = await reservationRows(store);
     expect(rows.filter(({ token_id: id }) => id === made.id)).toHaveLength(1);
     expect([await left(maker), await left(made)]).toEqual([80, 0]);
     expect([await granted(maker), await granted(made)]).toEqual([80, 20]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
+import type { Creation } from '../../server/store/commands/changes.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
@@ -35,6 +36,38 @@ export async function makeToken(store: Store, token: Partial<NewToken> = {}): Pr
   });
 }
 
+/** Creates a key with another key, from whose limit it takes its own. Returns the reason if the store refuses it. */
+export const createChildToken = (
+  store: Store,
+  maker: TokenRecord,
+  token: Partial<NewToken> = {},
+  more: { maxKeys?: number; change?: Creation } = {},
+): Promise<TokenRecord | string> =>
+  store.run('createChildToken', {
+    token: {
+      userId: maker.userId,
+      name: 'made',
+      keyHash: randomUUID(),
+      keyHint: 'hint',
+      now: 1,
+      ...token,
+      makerId: maker.id,
+    },
+    fromMaker: !maker.unlimitedQuota,
+    ...more,
+  });
+
+/** Creates a key with another key. Throws if the store refuses it. */
+export async function makeChildToken(
+  store: Store,
+  maker: TokenRecord,
+  token?: Partial<NewToken>,
+): Promise<TokenRecord> {
+  const made = await createChildToken(store, maker, token);
+  if (typeof made === 'string') throw new Error(made);
+  return made;
+}
+
 /** Disables a key, as an admin does. */
 export async function disableToken(store: Store, { id }: { id: number }): Promise<void> {
   const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
@@ -53,7 +86,7 @@ export async function logRows(store: Store) {
 }
 
 /** The reservations of calls and tasks, finished ones and those in progress, in the order of their request ids. */
-export async function bookRows(store: Store) {
+export async function reservationRows(store: Store) {
   const closed = (await logRows(store)).map(
     ({ request_id, token_id, reserved, quota, error_code: error }) => {
       const isRefunded = quota === 0 && error !== null;

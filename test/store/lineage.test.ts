@@ -12,7 +12,7 @@ import {
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from './engines.ts';
-import { balanceOf, makeToken } from './ledger.ts';
+import { balanceOf, createChildToken, makeChildToken, makeToken } from './ledger.ts';
 
 const now = 1_700_000_000_000;
 const seconds = now / 1_000;
@@ -29,24 +29,9 @@ describe.each(engines)('keys created with other keys on %s', (engine) => {
   afterAll(() => testStore.remove());
 
   const create = (maker: TokenRecord, token: Partial<NewToken> = {}, maxKeys = 0) =>
-    store.run('createChildToken', {
-      token: {
-        userId: maker.userId,
-        name: 'made',
-        keyHash: crypto.randomUUID(),
-        keyHint: 'hint',
-        now,
-        ...token,
-        makerId: maker.id,
-      },
-      fromMaker: !maker.unlimitedQuota,
-      maxKeys,
-    });
-  const child = async (maker: TokenRecord, token: Partial<NewToken> = {}) => {
-    const made = await create(maker, token);
-    if (typeof made === 'string') throw new Error(made);
-    return made;
-  };
+    createChildToken(store, maker, { now, ...token }, { maxKeys });
+  const child = (maker: TokenRecord, token: Partial<NewToken> = {}) =>
+    makeChildToken(store, maker, { now, ...token });
   /** A key, one created with it, one with that one, and so on. */
   const chain = async (length: number, root: Partial<NewToken> = {}) => {
     const keys = [await makeToken(store, { unlimitedQuota: true, ...root })];

@@ -8,7 +8,15 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { persist, type Store } from '../../server/store/store.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { engines, onServer, TestStore } from './engines.ts';
-import { balanceOf, bookRows, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './ledger.ts';
+import {
+  balanceOf,
+  expectBalanced,
+  ledgerRows,
+  logEntry,
+  logRows,
+  makeToken,
+  reservationRows,
+} from './ledger.ts';
 
 /** As sent over the wire. Without its end, it would match other text. */
 const wire = (statement: string) => (statement === 'commit' ? 'commit\0' : statement);
@@ -44,7 +52,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
   const lockToken = () => `begin; update ${testStore.options.schema}.tokens set name = name`;
 
   async function expectSettledOnce(): Promise<void> {
-    expect(await bookRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
+    expect(await reservationRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
     expect(await logRows(store)).toHaveLength(1);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
     await expectBalanced(store, token);

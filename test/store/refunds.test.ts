@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Ledger } from '../../server/quota/ledger.ts';
 import type { NewRefund, RefundResult } from '../../server/store/commands/refunds.ts';
 import { auditLedger } from '../../server/store/queries/audit.ts';
@@ -7,7 +7,7 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { readSnapshot } from '../../server/store/read-snapshot.ts';
 import type { Store } from '../../server/store/store.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
-import { booksOfEachTest } from './empty-ledger.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
 import { balanceOf, logEntry, logRows, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
@@ -20,18 +20,16 @@ describe.each(engines)('a refund of a settled call on %s', (engine) => {
   let ledger: Ledger;
   let token: TokenRecord;
   let admin: { userId: number; tokenId: number };
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
-      ({ testStore, store, ledger } = books);
+    async (made) => {
+      ({ testStore, store, ledger } = made);
+      const key = await makeToken(store, { unlimitedQuota: true });
+      admin = { userId: key.userId, tokenId: key.id };
+      token = await makeToken(store, { remainQuota: 100 });
     },
   );
-  beforeEach(async () => {
-    const key = await makeToken(store, { unlimitedQuota: true });
-    admin = { userId: key.userId, tokenId: key.id };
-    token = await makeToken(store, { remainQuota: 100 });
-  });
 
   const spend = async (by: TokenRecord, requestId: string, charged = 30) => {
     await ledger.reserve({ requestId, token: by, model: 'm', unit: 'characters', amount: 40 });

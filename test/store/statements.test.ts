@@ -7,7 +7,7 @@ import type { Statement } from '../../server/store/queries/statements.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { walletOf } from '../../server/store/queries/wallets.ts';
 import type { Store } from '../../server/store/store.ts';
-import { booksOfEachTest } from './empty-ledger.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
 import { balanceOf, logEntry, makeToken } from './ledger.ts';
 import { insertLogEntries } from './raw-rows.ts';
@@ -21,11 +21,11 @@ describe.each(engines)('statements on %s', (engine) => {
   let store: Store;
   let ledger: Ledger;
   let now = start;
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
-      ({ testStore, store, ledger } = books);
+    (made) => {
+      ({ testStore, store, ledger } = made);
       now = start;
     },
   );

@@ -10,9 +10,9 @@ import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { booksOfEachTest } from './empty-ledger.ts';
+import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
-import { balanceOf, logEntry, logRows, makeToken } from './ledger.ts';
+import { balanceOf, logEntry, logRows, makeChildToken, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
 const start = 1_795_000_000_000;
@@ -24,13 +24,13 @@ describe.each(engines)('a wallet on %s', (engine) => {
   let ledger: Ledger;
   let now: number;
   let requests: number;
-  booksOfEachTest(
+  eachTestOnEmptyLedger(
     engine,
     () => now,
-    (books) => {
+    (made) => {
       now = start;
       requests = 0;
-      ({ testStore, store, ledger } = books);
+      ({ testStore, store, ledger } = made);
     },
   );
 
@@ -257,23 +257,8 @@ describe.each(engines)('a wallet on %s', (engine) => {
 
   test('is not changed by a new key of a key, whose limit is a part of that of its creator', async () => {
     const { userId, limited, free } = await customer(1_000, 300);
-    const child = (maker: TokenRecord, remainQuota: number) =>
-      store.run('createChildToken', {
-        token: {
-          userId,
-          name: 'child',
-          keyHash: crypto.randomUUID(),
-          keyHint: '',
-          makerId: maker.id,
-          remainQuota,
-          now,
-        },
-        fromMaker: !maker.unlimitedQuota,
-      });
-    const made = await child(limited, 200);
-    if (typeof made === 'string') throw new Error(made);
-    const given = await child(free, 50);
-    if (typeof given === 'string') throw new Error(given);
+    const made = await makeChildToken(store, limited, { remainQuota: 200, now });
+    const given = await makeChildToken(store, free, { remainQuota: 50, now });
     expect([made.hasWallet, given.hasWallet]).toEqual([true, true]);
     expect(await limitOf(limited)).toBe(100);
     await spend(made, 20);

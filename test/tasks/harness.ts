@@ -10,7 +10,14 @@ import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import type { Engine, TestStore } from '../store/engines.ts';
-import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows, makeToken } from '../store/ledger.ts';
+import {
+  balanceOf,
+  expectBalanced,
+  ledgerRows,
+  logRows,
+  makeToken,
+  reservationRows,
+} from '../store/ledger.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { recordTaskCode } from '../support/recorded-errors.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -175,7 +182,7 @@ export class TaskHarness {
   }
 
   reservations() {
-    return bookRows(this.store);
+    return reservationRows(this.store);
   }
 
   log() {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { bookRows, expectBalanced, logRows } from '../store/ledger.ts';
+import { expectBalanced, logRows, reservationRows } from '../store/ledger.ts';
 import { rate } from './node.ts';
 import { type TaskUpstream, taskSeconds } from './task-upstream.ts';
 
@@ -22,7 +22,7 @@ export async function expectConsistent(
   const expected = tasks.map(({ request_id, state }) =>
     state === 'completed' ? [request_id, 'settled', taskSeconds * rate] : [request_id, 'refunded', null],
   );
-  const closed = await bookRows(store);
+  const closed = await reservationRows(store);
   expect(closed.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(expected);
   const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
   expect(logged).toEqual(tasks.map((task) => task.request_id));
