@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import type { MyTask, MyTaskQuery, OperationId } from '../../index.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
-import { useLoaded } from './run.ts';
+import { useLastResult, useLoaded } from './run.ts';
 
 const shownTasks = 8;
 /** Tasks that are read to find those of the page. */
@@ -42,11 +41,9 @@ export function RecentTasks({ operations, format, shownId, refreshKey, onOpen }:
     return found;
   }, `${refreshKey} ${limit.value}`);
   const state = loaded.state.value;
-  // The list before stays while a new one is loaded, so that the page does not jump.
-  const known = useRef<readonly MyTask[]>([]);
-  if (state.status === 'done') known.current = state.result;
+  const tasks = useLastResult(loaded) ?? [];
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
-  if (known.current.length === 0) return null;
+  if (tasks.length === 0) return null;
   return (
     <section class="stack recent-tasks" aria-labelledby="recent-tasks">
       <h2 id="recent-tasks">Recent tasks</h2>
@@ -68,7 +65,7 @@ export function RecentTasks({ operations, format, shownId, refreshKey, onOpen }:
             </tr>
           </thead>
           <tbody>
-            {known.current.slice(0, limit.value).map((task) => (
+            {tasks.slice(0, limit.value).map((task) => (
               <tr key={task.id} aria-current={task.id === shownId}>
                 <td>
                   <Time isBrief at={task.created_at * 1_000} />
@@ -90,7 +87,7 @@ export function RecentTasks({ operations, format, shownId, refreshKey, onOpen }:
           </tbody>
         </table>
       </div>
-      {known.current.length > limit.value && (
+      {tasks.length > limit.value && (
         <div>
           <Button small onClick={() => (limit.value += shownTasks)}>
             Show more

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { AbortError, APIError } from '../../index.ts';
 import { rememberError } from '../session/remembered-errors.ts';
 
@@ -69,4 +69,11 @@ export function useLoaded<Result>(
     void run.start(load);
   }, [key]);
   return run;
+}
+
+/** Returns the last result of a run, which stays while the run starts again, so that the page does not jump. */
+export function useLastResult<Result>({ state }: Run<Result>): Result | undefined {
+  const last = useRef<Result>(undefined);
+  if (state.value.status === 'done') last.current = state.value.result;
+  return last.current;
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Plus } from 'lucide';
 import type { Budget, Token } from '../../index.ts';
-import { useLoaded } from '../calls/run.ts';
+import { useLastResult, useLoaded } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber, Time } from '../parts/numbers.tsx';
@@ -27,8 +27,7 @@ export function Budgets({ showsAll }: { showsAll: boolean }) {
   const client = useClient();
   const reloads = useSignal(0);
   const open = useSignal<Open | undefined>(undefined);
-  const latest = useSignal<Loaded | undefined>(undefined);
-  const loaded = useLoaded<Loaded>(async (signal) => {
+  const run = useLoaded<Loaded>(async (signal) => {
     const load = showsAll
       ? client.admin.budgets.list({ page_size: pageSize }, { signal })
       : client.me.budgets({ signal });
@@ -38,18 +37,18 @@ export function Budgets({ showsAll }: { showsAll: boolean }) {
       !showsAll && rights.value.has('calls') && items.some(({ token_id }) => token_id !== null);
     const tokens = needsNames ? await client.tokens.list({ page_size: pageSize }, { signal }) : undefined;
     return { items, tokens: tokens?.items ?? [] };
-  }, `${showsAll} ${reloads.value}`).state.value;
+  }, `${showsAll} ${reloads.value}`);
+  const state = run.state.value;
+  const loaded = useLastResult(run);
   const close = () => (open.value = undefined);
   const reload = () => {
     close();
     reloads.value += 1;
   };
   const current = open.value;
-  if (loaded.status === 'failed') return <ErrorNotice error={loaded.error} />;
-  // The list stays while it is loaded again, so that the page does not jump.
-  if (loaded.status === 'done') latest.value = loaded.result;
-  if (latest.value === undefined) return null;
-  const { items, tokens } = latest.value;
+  if (state.status === 'failed') return <ErrorNotice error={state.error} />;
+  if (loaded === undefined) return null;
+  const { items, tokens } = loaded;
   if (items.length === 0 && !isAdmin.value) return null;
   return (
     <section class="card stack" aria-label="Budgets">

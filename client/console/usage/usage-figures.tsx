@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ChartColumn } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { Figures, UsageQuery } from '../../index.ts';
-import { useLoaded } from '../calls/run.ts';
+import { useLastResult, useLoaded } from '../calls/run.ts';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, formatNumber } from '../parts/numbers.tsx';
 import { display, Quota } from '../parts/quota.tsx';
@@ -60,20 +60,18 @@ export function UsageFigures({ range, group, showsAll }: UsageFiguresProps) {
     const chart = await import('./usage-chart.tsx');
     return { times, cells, groups, buckets, names, chart };
   }, `${range.label} ${group} ${showsAll}`);
-  const latest = useSignal<Loaded | undefined>(undefined);
   const state = run.state.value;
-  // The old figures stay until the new ones are loaded, so that the page does not jump.
-  if (state.status === 'done') latest.value = state.result;
+  const loaded = useLastResult(run);
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
-  if (latest.value === undefined) return <div class="skeleton usage-skeleton" />;
-  const { sum, complete_until: completeUntil } = latest.value.groups;
+  if (loaded === undefined) return <div class="skeleton usage-skeleton" />;
+  const { sum, complete_until: completeUntil } = loaded.groups;
   if (sum.requests === 0 && completeUntil === null)
     return (
       <EmptyState icon={ChartColumn} title="No calls in this range.">
         <a href="#/">Make a call</a> or select a longer range.
       </EmptyState>
     );
-  return <Results loaded={latest.value} range={range} group={group} />;
+  return <Results loaded={loaded} range={range} group={group} />;
 }
 
 function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group: Group }) {
