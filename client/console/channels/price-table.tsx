@@ -3,6 +3,7 @@ import { ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber } from '../parts/numbers.tsx';
 import { priceText, ruleText } from '../parts/price-rules.ts';
 import { display, Prices } from '../parts/quota.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { useClient } from '../session/session.ts';
 
 /** The prices of the models that the key may use, for its group. */
@@ -22,7 +23,7 @@ export function PriceTable() {
           {ratio === 1 ? '' : `, whose ratio is ${formatNumber(ratio)}`}.
         </p>
       </div>
-      <div class="table-scroll price-table" tabIndex={0} role="region" aria-label="Prices">
+      <ScrollRegion class="price-table" label="Prices">
         <table class="table">
           <thead>
             <tr>
@@ -52,7 +53,7 @@ export function PriceTable() {
             )}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </section>
   );
 }

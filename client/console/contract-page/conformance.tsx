@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { Code } from '../calls/call-panel.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { type Counts, countOutcomes, type LiveRun, noCounts, type Progress } from './live-run.ts';
 import { type Check, coverageOf, type OperationCoverage, type Report, readReport } from './report.ts';
 import { RunForm } from './run-form.tsx';
@@ -130,7 +131,7 @@ interface OperationTableProps {
 function OperationTable({ operations, counts, coverage, current }: OperationTableProps) {
   if (operations.length === 0) return null;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Results by operation">
+    <ScrollRegion label="Results by operation">
       <table class="table">
         <thead>
           <tr>
@@ -167,7 +168,7 @@ function OperationTable({ operations, counts, coverage, current }: OperationTabl
           })}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

@@ -6,6 +6,7 @@ import { errors } from '../../../generated/errors.ts';
 import { type Contract, useContract } from '../contract/contract.ts';
 import { Badge, EmptyState } from '../parts/notices.tsx';
 import { formatCount } from '../parts/numbers.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { gatewayUrl } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
@@ -207,9 +208,7 @@ function List({ count, noun, children }: { count: number; noun: string; children
       <p class="muted contract-count" aria-live="polite">
         {formatCount(count)} {noun}
       </p>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={noun}>
-        {children}
-      </div>
+      <ScrollRegion label={noun}>{children}</ScrollRegion>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { cosine, type Embedded } from './vectors.ts';
 
 interface HeatMapProps {
@@ -19,7 +20,7 @@ export function HeatMap({ items, selected, onSelect }: HeatMapProps) {
   );
   return (
     <section class="stack" aria-label="Similarity">
-      <div class="table-scroll heat-map" tabIndex={0} role="region" aria-label="Heat map">
+      <ScrollRegion class="heat-map" label="Heat map">
         <table>
           <caption class="visually-hidden">Cosine similarity of each pair of texts</caption>
           <thead>
@@ -48,7 +49,7 @@ export function HeatMap({ items, selected, onSelect }: HeatMapProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       {items.length > maxRows && (
         <p class="secondary">The heat map shows the first {maxRows} texts. The neighbors are of all texts.</p>
       )}

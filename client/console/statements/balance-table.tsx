@@ -1,5 +1,6 @@
 import type { Statement } from '../../index.ts';
 import { formatChange, formatCount } from '../parts/numbers.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 
 interface Change {
   name: string;
@@ -19,7 +20,7 @@ export function BalanceTable({ statement }: { statement: Statement }) {
     </>
   );
   return (
-    <div class="table-scroll statement-table" tabIndex={0} role="region" aria-label="Balance of the month">
+    <ScrollRegion class="statement-table" label="Balance of the month">
       <table class="table">
         <thead>
           <tr>
@@ -53,7 +54,7 @@ export function BalanceTable({ statement }: { statement: Statement }) {
           </tr>
         </tfoot>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Statement } from '../../index.ts';
 import { formatChange, formatCount, formatUnits } from '../parts/numbers.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 
 interface Column<Line> {
   name: string;
@@ -22,7 +23,7 @@ function Lines<Line>({
 }) {
   const classOf = ({ isNumber = false }: Column<Line>) => (isNumber ? 'number' : undefined);
   return (
-    <div class="table-scroll statement-table" tabIndex={0} role="region" aria-label={label}>
+    <ScrollRegion class="statement-table" label={label}>
       <table class="table">
         <thead>
           <tr>
@@ -54,7 +55,7 @@ function Lines<Line>({
           </tr>
         </tfoot>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

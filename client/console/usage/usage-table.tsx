@@ -1,6 +1,7 @@
 import type { Figures } from '../../index.ts';
 import { formatCount, formatDuration, formatNumber, formatUnits } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import type { FigureItem } from './figures.ts';
 
 interface UsageTableProps {
@@ -14,7 +15,7 @@ interface UsageTableProps {
 /** The figures as numbers, with their sum. */
 export function UsageTable({ heading, items, sum, nameOf }: UsageTableProps) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={`Figures by ${heading.toLowerCase()}`}>
+    <ScrollRegion label={`Figures by ${heading.toLowerCase()}`}>
       <table class="table">
         <thead>
           <tr>
@@ -37,7 +38,7 @@ export function UsageTable({ heading, items, sum, nameOf }: UsageTableProps) {
           <Line name="Total" figures={sum} />
         </tfoot>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

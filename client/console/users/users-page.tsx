@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
+import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { GrantToWallet } from './grant-to-wallet.tsx';
@@ -60,7 +61,7 @@ export default function UsersPage() {
           </EmptyState>
         )}
         {users !== undefined && users.items.length > 0 && (
-          <div class="table-scroll" tabIndex={0} role="region" aria-label="Users">
+          <ScrollRegion label="Users">
             <table class="table">
               <thead>
                 <tr>
@@ -119,7 +120,7 @@ export default function UsersPage() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </ScrollRegion>
         )}
         {users !== undefined && users.total > pageSize && (
           <p class="muted">
