@@ -3,6 +3,7 @@ import { FileCheck } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Code } from '../calls/call-panel.tsx';
+import type { RunState } from '../calls/run.ts';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
@@ -19,7 +20,7 @@ interface ConformanceProps {
 
 /** Tests a server against the contract and shows the results while they arrive, or those of a file. */
 export function Conformance({ areas, live, report }: ConformanceProps) {
-  const { status } = live.run.state.value;
+  const state = live.run.state.value;
   const openFile = (text: string) => {
     const opened = readReport(text);
     live.run.reset();
@@ -30,22 +31,35 @@ export function Conformance({ areas, live, report }: ConformanceProps) {
     <div class="workbench contract-report">
       <RunForm areas={areas} live={live} onText={openFile} onReport={(done) => (report.value = done)} />
       <div class="stack">
-        {live.run.state.value.status === 'failed' && <ErrorNotice error={live.run.state.value.error} />}
-        {live.progress.value !== undefined && status !== 'done' ? (
-          <LiveResults progress={live.progress.value} isRunning={status === 'running'} />
-        ) : status === 'running' ? (
-          <p class="card secondary" role="status">
-            The run starts.
-          </p>
-        ) : report.value === undefined ? (
-          <EmptyState icon={FileCheck} title="No report yet">
-            <p>Run the tests, or choose the report of a command.</p>
-          </EmptyState>
-        ) : (
-          <Results report={report.value} />
-        )}
+        {state.status === 'failed' && <ErrorNotice error={state.error} />}
+        <Outcome status={state.status} progress={live.progress.value} report={report.value} />
       </div>
     </div>
+  );
+}
+
+interface OutcomeProps {
+  status: RunState<Report>['status'];
+  progress: Progress | undefined;
+  report: Report | undefined;
+}
+
+/** The results of the current run, or else the last report. */
+function Outcome({ status, progress, report }: OutcomeProps) {
+  const isRunning = status === 'running';
+  if (progress !== undefined && status !== 'done')
+    return <LiveResults progress={progress} isRunning={isRunning} />;
+  if (isRunning)
+    return (
+      <p class="card secondary" role="status">
+        The run starts.
+      </p>
+    );
+  if (report !== undefined) return <Results report={report} />;
+  return (
+    <EmptyState icon={FileCheck} title="No report yet">
+      <p>Run the tests, or choose the report of a command.</p>
+    </EmptyState>
   );
 }
 

@@ -1,6 +1,5 @@
 import { computed, signal } from '@preact/signals';
 import { APIError, type MeReply, Unigate } from '../../index.ts';
-
 import { forgetErrors } from './remembered-errors.ts';
 
 /** A signed-in key. */
@@ -35,7 +34,7 @@ export const rights = computed<ReadonlySet<Right>>(() => {
   if (!isBilling) found.add('calls');
   if (scopes.includes('user')) found.add('user');
   if (scopes.includes('user') && !isBilling) found.add('owner');
-  if (scopes.includes('admin')) found.add('admin');
+  if (isAdmin.value) found.add('admin');
   return found;
 });
 
