@@ -1,18 +1,11 @@
 import type { Handler } from '../../http/handler.ts';
-import { unknownMemberOf, viewMember } from '../me/members.ts';
+import { changeMember } from '../me/members.ts';
 import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
 
 /** Changes a member of a user. A removed right ends on this gateway at once, on others within a second. */
-export const updateUserMember: Handler<'updateUserMember'> = async (
-  { gateway, caller, path, body },
-  reply,
-) => {
-  const { name, role } = body;
-  const change = changeBy({ gateway, caller }, 'updateUserMember');
-  const order = { userId: path.id, id: path.member_id, set: { name, role }, change };
-  const member = await gateway.store.run('updateMember', order);
-  if (member === 'not_found') throw await unknownMemberOf(gateway, path.id);
-  gateway.keys.invalidate({ userId: path.id });
-  reply.json(200, success(viewMember(member)));
+export const updateUserMember: Handler<'updateUserMember'> = async (request, reply) => {
+  const { gateway, path, body } = request;
+  const owner = { gateway, userId: path.id, change: changeBy(request, 'updateUserMember') };
+  reply.json(200, success(await changeMember(owner, path.member_id, body)));
 };

@@ -8,14 +8,17 @@ import { runReport } from '../../http/run-report.ts';
 import type { Caller } from '../../keys/caller.ts';
 import { accessDenied, invalid, notFound } from '../../lib/failure.ts';
 import { unixTime } from '../../providers/video-task.ts';
+import type { Intent } from '../../store/commands/changes.ts';
 import {
   type CallbackEndpoint,
   type EndpointDelivery,
   findEndpoint,
   findEndpointDelivery,
+  listEndpoints,
 } from '../../store/queries/endpoints.ts';
 import type { EventKind } from '../../store/schema.ts';
 import { checkCallbackUrl } from '../../tasks/callbacks/callback-url.ts';
+import { changeBy } from '../admin/admin-change.ts';
 import { unixTimeOrNull } from '../admin/task-view.ts';
 
 type Schemas = components['schemas'];
@@ -28,8 +31,8 @@ const maxEndpoints = 20;
 export interface EndpointOwner {
   gateway: Gateway;
   userId: number;
-  /** Builds the record of a change. Undefined: changes are not recorded. */
-  change?: { userId: number; tokenId: number; action: OperationId; now: number };
+  /** Recorded if an admin makes the change. */
+  change?: Intent;
 }
 
 /** Returns the caller's user as an owner. @throws Failure 403 for a key with limits */
@@ -40,12 +43,8 @@ export function ownerOf({ gateway, caller }: { gateway: Gateway; caller: Caller 
 }
 
 /** Returns the operator as an owner, whose changes are recorded. */
-export function operatorOf(
-  { gateway, caller }: { gateway: Gateway; caller: Caller },
-  action: OperationId,
-): EndpointOwner {
-  const { userId, tokenId } = caller;
-  return { gateway, userId: 0, change: { userId, tokenId, action, now: gateway.clock() } };
+export function operatorOf(request: EndpointRequest, action: OperationId): EndpointOwner {
+  return { gateway: request.gateway, userId: 0, change: changeBy(request, action) };
 }
 
 interface EndpointInput {
@@ -98,11 +97,23 @@ export async function updateEndpointOf(
   return viewEndpoint(updated, now);
 }
 
+/** Returns the endpoints, the oldest first. */
+export async function endpointsOf({
+  gateway,
+  userId,
+}: EndpointOwner): Promise<Schemas['EndpointListReply']['data']> {
+  const now = gateway.clock();
+  const endpoints = await listEndpoints(gateway.store.read, userId);
+  return { items: endpoints.map((endpoint) => viewEndpoint(endpoint, now)), total: endpoints.length };
+}
+
+/** Returns an endpoint. @throws Failure 404 */
+export async function endpointOf(owner: EndpointOwner, id: number): Promise<Schemas['Endpoint']> {
+  return viewEndpoint(await requireEndpoint(owner, id), owner.gateway.clock());
+}
+
 /** Finds an endpoint. @throws Failure 404 */
-export async function requireEndpoint(
-  { gateway, userId }: EndpointOwner,
-  id: number,
-): Promise<CallbackEndpoint> {
+async function requireEndpoint({ gateway, userId }: EndpointOwner, id: number): Promise<CallbackEndpoint> {
   const endpoint = await findEndpoint(gateway.store.read, { id, userId });
   if (endpoint === undefined) throw unknownEndpoint();
   return endpoint;
@@ -191,7 +202,7 @@ export async function resendTo(
 }
 
 /** Renders an endpoint without its secrets. */
-export function viewEndpoint(endpoint: CallbackEndpoint, now: number): Schemas['Endpoint'] {
+function viewEndpoint(endpoint: CallbackEndpoint, now: number): Schemas['Endpoint'] {
   const { id, url, description, events, quotaThreshold, oldSecretUntil, disabled, createdAt } = endpoint;
   return {
     id,

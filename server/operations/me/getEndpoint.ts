@@ -1,10 +1,9 @@
 import type { Handler } from '../../http/handler.ts';
 import { success } from '../success.ts';
-import { ownerOf, requireEndpoint, viewEndpoint } from './callback-endpoints.ts';
+import { endpointOf, ownerOf } from './callback-endpoints.ts';
 
 /** Returns a callback endpoint of the caller. */
 export const getEndpoint: Handler<'getEndpoint'> = async (request, reply) => {
   const owner = ownerOf(request);
-  const endpoint = await requireEndpoint(owner, request.path.id);
-  reply.json(200, success(viewEndpoint(endpoint, request.gateway.clock())));
+  reply.json(200, success(await endpointOf(owner, request.path.id)));
 };

@@ -4,17 +4,14 @@ import type { TokenRecord } from '../queries/tokens.ts';
 import type { Db, MemberRole } from '../schema.ts';
 import { affectsRow, countRows } from '../statement.ts';
 import { createToken, type NewToken } from './accounts.ts';
-import { type Creation, differences, recordChange } from './changes.ts';
+import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import { lockMember, type Member } from './member-lock.ts';
 import { removeFamily } from './revocation.ts';
 
 /** Largest number of members of a user. */
 export const maxMembers = 1_000;
 
-/** An admin's request, which is recorded. */
-type AdminChange = Omit<Creation, 'details'> | undefined;
-
-/** Adds a member to a user. */
+/** Adds a member to a user. `change`: recorded if an admin adds it. */
 export async function createMember(
   trx: Db,
   {
@@ -23,7 +20,7 @@ export async function createMember(
     role,
     now,
     change,
-  }: { userId: number; name: string; role: MemberRole; now: number; change: AdminChange },
+  }: { userId: number; name: string; role: MemberRole; now: number; change?: Intent | undefined },
 ): Promise<MemberRecord | 'no_user' | 'too_many'> {
   // Locks the user, so that concurrent requests do not exceed the maximum.
   const lock = sql`update users set name = name where id = ${userId}`;
@@ -54,7 +51,7 @@ export async function updateMember(
     change,
   }: Member & {
     set: { name?: string | undefined; role?: MemberRole | undefined };
-    change: AdminChange;
+    change?: Intent | undefined;
   },
 ): Promise<MemberRecord | 'not_found'> {
   const before = await lockMember(trx, { userId, id });
@@ -75,7 +72,7 @@ export async function updateMember(
 /** Removes a member and deletes its keys with their descendants. */
 export async function removeMember(
   trx: Db,
-  { userId, id, now, change }: Member & { now: number; change: AdminChange },
+  { userId, id, now, change }: Member & { now: number; change?: Intent | undefined },
 ): Promise<'removed' | 'not_found'> {
   if ((await lockMember(trx, { userId, id })) === undefined) return 'not_found';
   await trx.updateTable('members').set({ removed_at: now }).where('id', '=', id).execute();
