@@ -41,15 +41,20 @@ const slow = [
   'test/workflows/**/*.test.ts',
 ];
 
-const project = (name: string, include: string[], exclude: string[] = []) => ({
+const project = (name: string, include: string[], exclude: string[], testTimeout: number) => ({
   extends: true as const,
-  test: { name, include, exclude: [...configDefaults.exclude, ...exclude], sequence: { groupOrder: 1 } },
+  test: {
+    name,
+    include,
+    exclude: [...configDefaults.exclude, ...exclude],
+    // Long enough for a busy machine: only a test that hangs reaches it.
+    testTimeout,
+    sequence: { groupOrder: 1 },
+  },
 });
 
 export default defineConfig({
   test: {
-    // Long enough for a busy machine: only a test that hangs reaches it.
-    testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: 'test/support/docs-site.ts',
     setupFiles: 'test/support/wait-timeout.ts',
@@ -68,14 +73,15 @@ export default defineConfig({
           name: 'contract',
           include: contract,
           exclude: slow,
+          testTimeout: 60_000,
           globalSetup: 'test/support/targets.ts',
           // The files share one gateway, and some list everything that it stores.
           fileParallelism: false,
           sequence: { groupOrder: 0 },
         },
       },
-      project('unit', ['test/**/*.test.ts'], [...contract, ...slow]),
-      project('slow', slow),
+      project('unit', ['test/**/*.test.ts'], [...contract, ...slow], 60_000),
+      project('slow', slow, [], 240_000),
     ],
   },
 });

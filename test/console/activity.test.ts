@@ -9,7 +9,7 @@ import { expectAccessible, expectFits, useConsole } from './console.ts';
 
 const film = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2' } as const;
 
-describe.skipIf(!hasChromium)('activity', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('activity', () => {
   const target = useConsole(() => startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } }));
   const client = () => new Unigate({ baseUrl: target.gateway.url, apiKey: target.gateway.key });
   const embed = (input: string) => client().embeddings.create({ model: 'theta-embedding-1', input });
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('activity', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!hasChromium)('a queued task', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('a queued task', () => {
   const target = useConsole(() => startTestGateway({ sandboxTaskMs: 120_000 }));
 
   test('can be canceled', async () => {

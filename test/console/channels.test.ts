@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('channels', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('channels', () => {
   const target = useConsole();
   const open = async () => {
     const page = await target.open('#/channels');

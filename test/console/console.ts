@@ -60,6 +60,8 @@ export function useConsole(start: () => Promise<TestGateway> = startTestGateway)
     async open(hash, { key, failures = [], ...options } = {}) {
       const { gateway, browser } = started();
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      // On a busy machine, Chromium can take 30 s to render a 3D object.
+      context.setDefaultTimeout(90_000);
       const page = await context.newPage();
       pages.push(page);
       page.on('console', (message) => {

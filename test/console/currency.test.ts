@@ -4,7 +4,7 @@ import { hasChromium } from '../docs/chromium.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('amounts in a currency', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('amounts in a currency', () => {
   const target = useConsole(() => startTestGateway({ display: { quotaPerUnit: 500, currency: 'EUR' } }));
   const client = () => new Unigate({ baseUrl: target.gateway.url, apiKey: target.gateway.key });
   const locale = 'en-US';

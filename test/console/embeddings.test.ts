@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('the embeddings page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the embeddings page', () => {
   const target = useConsole();
 
   test('compares texts and shows the neighbors and the vector of one of them', async () => {

@@ -22,7 +22,7 @@ async function paint(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-describe.skipIf(!hasChromium)('the images page', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the images page', () => {
   const target = useConsole();
 
   test('creates a grid, upscales an image and redraws a part of it', async () => {

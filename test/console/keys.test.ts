@@ -3,7 +3,7 @@ import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('keys', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('keys', () => {
   const target = useConsole();
   const client = (apiKey = target.gateway.key) => new Unigate({ baseUrl: target.gateway.url, apiKey });
 

@@ -12,7 +12,7 @@ const image = {
   ),
 };
 
-describe.skipIf(!hasChromium)('the messages page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the messages page', () => {
   const target = useConsole();
 
   async function openChat() {

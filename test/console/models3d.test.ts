@@ -4,7 +4,7 @@ import { expectAccessible, expectFits, useConsole } from './console.ts';
 
 const isVisible = 'document.querySelector("model-viewer").modelIsVisible';
 
-describe.skipIf(!hasChromium)('the 3D page', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the 3D page', () => {
   const target = useConsole();
 
   test('creates an object and shows it', async () => {

@@ -4,7 +4,7 @@ import { hasChromium } from '../docs/chromium.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('the music page', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the music page', () => {
   // Long enough to be sung and continued.
   const target = useConsole(() => startTestGateway({ sandboxSongSeconds: 12 }));
 

@@ -7,7 +7,7 @@ import { useConsole } from './console.ts';
 
 const run = promisify(execFile);
 
-describe.skipIf(!hasChromium)('the code of a task', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the code of a task', () => {
   const target = useConsole();
 
   test.each([

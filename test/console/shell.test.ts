@@ -3,7 +3,7 @@ import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('the console', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the console', () => {
   const target = useConsole();
 
   test('signs in with a key, which stays out of the address and the stored data of other tabs', async () => {

@@ -21,7 +21,7 @@ const scriptBytes = `performance.getEntriesByType('resource')
   .filter(({ initiatorType, name }) => initiatorType === 'script' || name.endsWith('.js'))
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
 
-describe.skipIf(!hasChromium)('each page', { timeout: 180_000 }, () => {
+describe.skipIf(!hasChromium)('each page', () => {
   const target = useConsole();
 
   test.each(['light', 'dark'] as const)('looks as before and loads few scripts, %s', async (colorScheme) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('the speech page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the speech page', () => {
   const target = useConsole();
   const seconds = (page: Page, player = 0) =>
     page

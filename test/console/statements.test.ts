@@ -4,7 +4,7 @@ import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('statements', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('statements', () => {
   const target = useConsole();
   const client = (apiKey = target.gateway.key) => new Unigate({ baseUrl: target.gateway.url, apiKey });
   const month = new Date().toISOString().slice(0, 7);

@@ -3,7 +3,7 @@ import { Unigate } from '../../client/index.ts';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('usage', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('usage', () => {
   const target = useConsole();
   const client = (apiKey = target.gateway.key) => new Unigate({ baseUrl: target.gateway.url, apiKey });
   const speak = (apiKey?: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('users', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('users', () => {
   const target = useConsole();
 
   test('creates, changes, disables and finds a user', async () => {

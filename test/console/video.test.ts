@@ -26,7 +26,7 @@ async function createVideo(page: Page): Promise<void> {
   await page.getByLabel('Generated video').waitFor();
 }
 
-describe.skipIf(!hasChromium)('the video page', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('the video page', () => {
   const target = useConsole();
 
   test('creates a video, plays it and shows its frames and its cost', async () => {
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('the video page', { timeout: 120_000 }, () => {
   });
 });
 
-describe.skipIf(!hasChromium)('a video task that takes long', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('a video task that takes long', () => {
   const target = useConsole(() => startTestGateway({ sandboxTaskMs: 6_000 }));
 
   test('can be left and awaited again', async () => {

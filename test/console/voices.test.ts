@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../docs/chromium.ts';
 import { expectAccessible, expectFits, useConsole } from './console.ts';
 
-describe.skipIf(!hasChromium)('the voices page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)('the voices page', () => {
   const target = useConsole();
   const isHeard = async (page: Page) => {
     const audible = '[...document.querySelectorAll("audio")].some((audio) => audio.currentTime > 0.1)';
