@@ -62,6 +62,18 @@ test('lists skipped tests and counts tests that ran on one engine only', () => {
   });
 });
 
+test('names the tests that ran on SQLite only although PostgreSQL answered', () => {
+  const run = results(
+    ['passed', 'ledger on sqlite balance'],
+    ['passed', 'ledger on postgres balance'],
+    ['passed', 'a disk on sqlite fills'],
+  );
+  expect(tally(run, { least: 4, problemsOf })).toEqual({
+    lines: ['not run on PostgreSQL: a disk on sqlite fills', '3 passed, 0 failed, 1 not run'],
+    isValid: true,
+  });
+});
+
 test('a complete run with too few tests is not valid', () => {
   const { lines, isValid } = tally(results(['passed', 'the only one']), { least: 2, problemsOf });
   expect(isValid).toBe(false);

@@ -11,11 +11,18 @@ export interface TestResult {
 /** The smallest number of tests of a complete run. Fewer mean that some were lost. Raise it with the number of tests. */
 const minTests = 8_000;
 
-/** How many skipped tests are listed by name. */
+/** How many tests that did not run are listed by name. */
 const maxNamed = 20;
 
 /** Part of the title of a test that runs on both engines. */
 const onSqlite = / on sqlite\b/;
+const onPostgres = / on postgres\b/;
+
+/** Lines with the names of tests. */
+function listed(label: string, names: readonly string[]): string[] {
+  const lines = names.slice(0, maxNamed).map((name) => `${label}: ${name}`);
+  return names.length > maxNamed ? [...lines, `${label}: ${names.length - maxNamed} more`] : lines;
+}
 
 /**
  * Returns the closing lines of a run, the last one with its counts, and whether the run is valid. A complete run is not
@@ -33,9 +40,13 @@ export function tally(
   const missing = [...names].filter(
     (name) => onSqlite.test(name) && !names.has(name.replace(onSqlite, ' on postgres')),
   );
-  const lines = skipped.slice(0, maxNamed).map(({ fullName }) => `skipped: ${fullName}`);
-  if (skipped.length > maxNamed) lines.push(`skipped: ${skipped.length - maxNamed} more`);
-  if (missing.length > 0)
+  const lines = listed(
+    'skipped',
+    skipped.map(({ fullName }) => fullName),
+  );
+  const postgresAnswered = [...names].some((name) => onPostgres.test(name));
+  if (postgresAnswered) lines.push(...listed('not run on PostgreSQL', missing));
+  else if (missing.length > 0)
     lines.push(
       `not run: ${missing.length} tests on PostgreSQL, which did not answer; they ran on SQLite only`,
     );
