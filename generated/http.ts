@@ -8185,6 +8185,13 @@ export interface components {
              * @description Id of the key.
              */
             token_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the member who has the key. Null for keys of the user itself.
+             */
+            member_id?: number | null;
+            /** @description Name of the member, also of a removed one. Null for keys of the user itself. Returned with `member_id`. */
+            member_name?: string | null;
         };
         /**
          * MyUsageReply
@@ -8551,6 +8558,13 @@ export interface components {
             token_id: number | null;
             /** @description Name of the key. Null in the line with the sum of further lines. */
             token_name: string | null;
+            /**
+             * Format: int64
+             * @description Id of the member who has the key. Null for keys of the user itself, and in the line with the sum of further lines.
+             */
+            member_id: number | null;
+            /** @description Name of the member, also of a removed one. Null where `member_id` is null. */
+            member_name: string | null;
             /** @description Requested model. Null in the line with the sum of further lines. */
             model: string | null;
             /** @description Unit of the model, for example characters, tokens or seconds. Null in the line with the sum of further lines. */
@@ -8590,6 +8604,13 @@ export interface components {
             token_id: number | null;
             /** @description Name of the key. Null in the line with the sum of further lines. */
             token_name: string | null;
+            /**
+             * Format: int64
+             * @description Id of the member who has the key. Null for keys of the user itself, and in the line with the sum of further lines.
+             */
+            member_id: number | null;
+            /** @description Name of the member, also of a removed one. Null where `member_id` is null. */
+            member_name: string | null;
             /** @description Model of the refunded calls. Null in the line with the sum of further lines. */
             model: string | null;
             /**
@@ -8600,6 +8621,49 @@ export interface components {
             /**
              * Format: int64
              * @description Part of `quota` that was added to a balance. The rest concerns keys without a limit.
+             */
+            credited: number;
+        };
+        /**
+         * StatementMember
+         * @description Charges and refunds of a member in a month.
+         */
+        StatementMember: {
+            /**
+             * Format: int64
+             * @description Id of the member. Null for keys of the user itself.
+             */
+            member_id: number | null;
+            /** @description Name of the member, also of a removed one. Null for keys of the user itself. */
+            member_name: string | null;
+            /**
+             * Format: int64
+             * @description Number of ended calls and tasks.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Charged quota.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Part of `quota` that was taken from a balance.
+             */
+            spent: number;
+            /**
+             * Format: int64
+             * @description Cost that exceeds `quota`, because no balance covered it.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Refunded quota.
+             */
+            refunded: number;
+            /**
+             * Format: int64
+             * @description Part of `refunded` that was added to a balance.
              */
             credited: number;
         };
@@ -8702,6 +8766,8 @@ export interface components {
              */
             forfeited: number;
             closing: components["schemas"]["StatementBalance"];
+            /** @description The charges and refunds by member, in the order of ids. Their sums are those of the statement. */
+            members: components["schemas"]["StatementMember"][];
         };
         /**
          * StatementReply
@@ -10951,6 +11017,13 @@ export interface components {
             token_id?: number;
             /**
              * Format: int64
+             * @description Id of the member who has the key. Null for keys of the user itself.
+             */
+            member_id?: number | null;
+            /** @description Name of the member, also of a removed one. Null for keys of the user itself. Returned with `member_id`. */
+            member_name?: string | null;
+            /**
+             * Format: int64
              * @description Id of the user.
              */
             user_id?: number;
@@ -12012,6 +12085,8 @@ export interface components {
         TimeZone: string;
         /** @description Returns only items created with the key with this id. */
         OfToken: number;
+        /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
+        OfMember: number;
         /** @description Returns only requests for the model with this id. */
         OfModel: string;
         /** @description Counts only requests of this operation. */
@@ -14809,7 +14884,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
-                by?: ("hour" | "day" | "model" | "operation" | "key")[];
+                by?: ("hour" | "day" | "model" | "operation" | "key" | "member")[];
                 /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
                 time_zone?: components["parameters"]["TimeZone"];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
@@ -14818,6 +14893,8 @@ export interface operations {
                 until?: components["parameters"]["Until"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
+                member_id?: components["parameters"]["OfMember"];
                 /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
                 /** @description Counts only requests of this operation. */
@@ -14911,6 +14988,8 @@ export interface operations {
                 until?: components["parameters"]["Until"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
+                member_id?: components["parameters"]["OfMember"];
                 /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
                 /** @description Returns only calls and tasks with this final state. */
@@ -16923,6 +17002,8 @@ export interface operations {
                 user_id?: components["parameters"]["OfUser"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
+                member_id?: components["parameters"]["OfMember"];
                 /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
                 /** @description Counts only requests to the channel with this name. */
@@ -17045,7 +17126,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
-                by?: ("hour" | "day" | "model" | "channel" | "operation" | "user" | "key")[];
+                by?: ("hour" | "day" | "model" | "channel" | "operation" | "user" | "key" | "member")[];
                 /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
                 time_zone?: components["parameters"]["TimeZone"];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
@@ -17056,6 +17137,8 @@ export interface operations {
                 user_id?: components["parameters"]["OfUser"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
+                /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
+                member_id?: components["parameters"]["OfMember"];
                 /** @description Returns only requests for the model with this id. */
                 model?: components["parameters"]["OfModel"];
                 /** @description Counts only requests to the channel with this name. */

@@ -150,6 +150,62 @@ describe.each(engines)('the members of a user on %s', (engine) => {
     expect((await client.closed).code).toBe(1008);
   });
 
+  test('have figures, a log and statement lines, which remain when they are removed', async () => {
+    const { user, owner, partner, developer, billing } = await customer();
+    const child = dataIn<{ key: string }>(
+      await send(developer.key, 'POST', '/api/token/', { name: 'child', unlimited_quota: true }),
+    );
+    for (const key of [owner, partner.key, developer.key, child.key])
+      expect((await speak(key)).status).toBe(200);
+    expect((await send(owner, 'DELETE', `/api/me/members/${developer.member.id}`)).status).toBe(200);
+    const ofMember = { member_id: developer.member.id, member_name: 'developer' };
+    const byMember = [
+      { member_id: null, member_name: null, requests: 1 },
+      { member_id: partner.member.id, member_name: 'owner', requests: 1 },
+      { ...ofMember, requests: 2 },
+    ];
+    type Figures = { items: object[]; sum: { requests: number } };
+    const usage = async (query: string, key = billing.key) =>
+      dataIn<Figures>(await send(key, 'GET', `/api/me/usage?${query}`));
+    expect((await usage('by=member')).items).toMatchObject(byMember);
+    expect((await usage('by=member&by=model')).items).toMatchObject(
+      byMember.map((group) => ({ ...group, model: speech.model })),
+    );
+    const filter = `member_id=${developer.member.id}`;
+    expect((await usage(filter)).sum.requests).toBe(2);
+    // A key with limits sees only itself, whatever member it asks for.
+    const limited = await newToken(target, user.id, { remain_quota: 10_000 });
+    expect((await usage(filter, limited.key)).sum.requests).toBe(0);
+    const entries = async (key: string, query: string) =>
+      dataIn<{ items: { quota: number }[] }>(await send(key, 'GET', `/api/me/log?${query}`)).items;
+    const log = await entries(billing.key, filter);
+    expect(log).toHaveLength(2);
+    expect(await entries(limited.key, filter)).toEqual([]);
+    const stranger = await customer();
+    expect(await entries(stranger.owner, filter)).toEqual([]);
+    expect((await usage(filter, stranger.owner)).sum.requests).toBe(0);
+
+    const admin = (path: string) => send(target.key, 'GET', path);
+    const figures = dataIn<Figures>(await admin(`/api/admin/figures?by=member&user_id=${user.id}`));
+    expect(figures.items).toMatchObject(byMember);
+    expect(dataIn<Figures>(await admin(`/api/admin/figures?${filter}`)).sum.requests).toBe(2);
+    expect((await admin(`/api/admin/logs/export?${filter}`)).text.trim().split('\n')).toHaveLength(2);
+
+    type Statement = { charges: { items: object[] }; members: object[] };
+    const month = new Date().toISOString().slice(0, 7);
+    const path = `/api/me/statements/${month}`;
+    const statement = dataIn<Statement>(await send(billing.key, 'GET', path));
+    expect(statement.members).toMatchObject(byMember);
+    const quota = log.reduce((sum, entry) => sum + entry.quota, 0);
+    expect(statement.members[2]).toMatchObject({ quota, spent: 0, debt: 0, refunded: 0, credited: 0 });
+    expect(
+      statement.charges.items.filter((item) => 'member_id' in item && item.member_id === ofMember.member_id),
+    ).toMatchObject([ofMember, ofMember]);
+    const csv = (await send(billing.key, 'GET', `${path}?format=csv`)).text.split('\r\n');
+    expect(csv.filter((line) => line.includes(`,${ofMember.member_id},"developer",`))).toHaveLength(2);
+    expect((await send(billing.key, 'GET', `${path}?format=html`)).text).toContain('<h2>Members</h2>');
+  });
+
   test('are never those of another user', async () => {
     const [first, second] = [await customer(), await customer()];
     const path = `/api/me/members/${second.developer.member.id}`;

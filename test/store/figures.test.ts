@@ -94,6 +94,8 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
       operation: row.operation,
       user: row.user_id,
       key: row.token_id,
+      // The keys do not exist.
+      member: 0,
     };
     const key = JSON.stringify(query.by.map((one) => values[one]));
     const within = (step: number) => (row.duration_ms <= step ? 1 : 0);

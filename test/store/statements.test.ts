@@ -64,7 +64,7 @@ describe.each(engines)('statements on %s', (engine) => {
 
   /** The sums of the lines, and what they add up to. */
   function expectBalanced(statement: Statement): void {
-    const { opening, corrections, grants, charges, refunds, forfeited, closing } = statement;
+    const { opening, corrections, grants, charges, refunds, forfeited, closing, members } = statement;
     const sum = <Line>(lines: readonly Line[], of: (line: Line) => number) =>
       lines.reduce((total, line) => total + of(line), 0);
     expect(sum(grants.items, ({ quota }) => quota)).toBe(grants.quota);
@@ -79,6 +79,11 @@ describe.each(engines)('statements on %s', (engine) => {
         sum(refunds.items, (item) => item[name]),
         name,
       ).toBe(refunds[name]);
+    const ofMembers = (name: 'requests' | 'quota' | 'spent' | 'debt' | 'refunded' | 'credited') =>
+      sum(members, (member) => member[name]);
+    for (const name of ['requests', 'quota', 'spent', 'debt'] as const)
+      expect(ofMembers(name), name).toBe(charges[name]);
+    expect([ofMembers('refunded'), ofMembers('credited')]).toEqual([refunds.quota, refunds.credited]);
     expect(closing.balance).toBe(
       opening.balance +
         corrections.balance +
@@ -300,6 +305,8 @@ describe.each(engines)('statements on %s', (engine) => {
     expect(charges.items.at(-1)).toEqual({
       token_id: null,
       token_name: null,
+      member_id: null,
+      member_name: null,
       model: null,
       unit: null,
       units: null,

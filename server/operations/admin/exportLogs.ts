@@ -30,7 +30,7 @@ async function* pages(
 ): AsyncGenerator<Buffer, undefined> {
   const { user_id: userId, token_id: tokenId, request_id: requestId, task_id: taskId } = request.query;
   const { model, channel, operation, status, errors, since, until } = request.query;
-  const ids = { userId, tokenId, requestId, taskId };
+  const ids = { userId, tokenId, memberId: request.query.member_id, requestId, taskId };
   const filter = { ...ids, model, channel, operation, status, errors, since, until };
   let text = format === 'csv' ? csvHeader : '';
   for (let last = after; last < upTo; ) {

@@ -6,11 +6,14 @@ import { isTimeZone, TimeZone } from '../../lib/time-zone.ts';
 import {
   addFigures,
   atMost,
+  type FigureGroup,
   type Figures,
   type FiguresQuery,
+  type Grouping,
   mostGroups,
   noFigures,
 } from '../../store/queries/figures.ts';
+import { memberNames } from '../../store/queries/members.ts';
 
 type Schemas = components['schemas'];
 type FigureFilter = Omit<FiguresQuery, 'by' | 'since' | 'until'>;
@@ -42,19 +45,38 @@ export async function reportFigures(
   });
   if (more)
     throw invalid('by', `the result has more than ${mostGroups} groups; name fewer fields, or less time.`);
+  const names = await namesOf(request, by, groups);
   const sum = groups.reduce((all, { figures }) => addFigures(all, figures), noFigures);
   const items = groups.map(({ group, figures }) => {
-    const fields = by.map((field, index) => {
+    const fields = by.map((field, index): Partial<Schemas['FigureGroup']> => {
       const value = group[index];
-      return [fieldNames[field] ?? field, field === 'day' && zone ? zone.startOfDay(Number(value)) : value];
+      if (field === 'member') return memberFields(Number(value), names);
+      return {
+        [fieldNames[field] ?? field]: field === 'day' && zone ? zone.startOfDay(Number(value)) : value,
+      };
     });
     return {
-      ...(Object.fromEntries(fields) as Partial<Schemas['FigureGroup']>),
+      ...(Object.assign({}, ...fields) as Partial<Schemas['FigureGroup']>),
       ...viewFigures(figures, forOperator),
     };
   });
   return { since, until, complete_until: completeUntil, items, sum: viewFigures(sum, forOperator) };
 }
+
+/** Reads the names of the members in groups. */
+function namesOf(
+  { gateway }: Pick<OperationRequest<'showFigures'>, 'gateway'>,
+  by: readonly Grouping[],
+  groups: readonly FigureGroup[],
+): Promise<ReadonlyMap<number, string>> {
+  const index = by.indexOf('member');
+  const ids = index === -1 ? [] : groups.map(({ group }) => Number(group[index]));
+  return memberNames(gateway.store.read, [...new Set(ids)]);
+}
+
+/** The fields of a member in a group. 0: the user itself. */
+const memberFields = (id: number, names: ReadonlyMap<number, string>) =>
+  id === 0 ? { member_id: null, member_name: null } : { member_id: id, member_name: names.get(id) ?? '' };
 
 function timeZoneOf(name: string | undefined): TimeZone | undefined {
   if (name === undefined || name === 'UTC') return undefined;

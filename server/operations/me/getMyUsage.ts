@@ -5,7 +5,7 @@ import { success } from '../success.ts';
 
 /** Sums the figures of the requests that the caller sees, by hour, model and other fields. */
 export const getMyUsage: Handler<'getMyUsage'> = async (request, reply) => {
-  const { token_id: tokenId, model, operation } = request.query;
-  const filter = { ...viewerOf(request.caller), tokenId, model, operation };
+  const { token_id: tokenId, member_id: memberId, model, operation } = request.query;
+  const filter = { ...viewerOf(request.caller), tokenId, memberId, model, operation };
   reply.json(200, success(await reportFigures(request, filter)));
 };

@@ -32,10 +32,10 @@ export const listMyLog: Handler<'listMyLog'> = async (request, reply) => {
 };
 
 function filterOf({ caller, query }: Request): OwnLogFilter {
-  const { since: start, until: end, after, model, state, token_id: tokenId } = query;
+  const { since: start, until: end, after, model, state, token_id: tokenId, member_id: memberId } = query;
   if (start !== undefined && end !== undefined && end <= start)
     throw invalid('until', `must be later than since, which is ${start}.`);
-  return { ...viewerOf(caller), start, end, after, model, state, tokenId };
+  return { ...viewerOf(caller), start, end, after, model, state, tokenId, memberId };
 }
 
 async function* linesOf(request: Request, filter: OwnLogFilter): AsyncGenerator<Buffer, undefined> {

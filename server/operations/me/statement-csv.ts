@@ -6,6 +6,8 @@ const columns = [
   'day',
   'token_id',
   'token_name',
+  'member_id',
+  'member_name',
   'model',
   'reason',
   'unit',

@@ -64,6 +64,7 @@ ${summary(statement)}
 ${grantTable(statement)}
 ${chargeTable(statement)}
 ${refundTable(statement)}
+${memberTable(statement)}
 </main>
 <footer><p>All amounts are in quota units. ${state}</p></footer>
 </body>
@@ -128,6 +129,19 @@ function refundTable({ refunds }: Statement): string {
   ]);
   const total = ['Total', '', number(refunds.quota), number(refunds.credited)];
   return table('Refunds', ['Key', 'Model', 'Refunded', 'To balance'], rows, total, 2);
+}
+
+/** Renders the sums by member, if a member has charges or refunds. */
+function memberTable({ members, charges, refunds }: Statement): string {
+  if (members.every(({ member_id: id }) => id === null)) return '';
+  const rows = members.map(({ member_id: id, member_name, requests, quota, refunded }) => [
+    id === null ? 'Keys without a member' : keyOf(member_name, id),
+    number(requests),
+    number(quota),
+    number(refunded),
+  ]);
+  const total = ['Total', number(charges.requests), number(charges.quota), number(refunds.quota)];
+  return table('Members', ['Member', 'Calls and tasks', 'Charged', 'Refunded'], rows, total, 1);
 }
 
 const further = 'Further lines';

@@ -15,8 +15,9 @@ import {
 import type { Db } from '../schema.ts';
 import { allOf, equalities, isPostgres } from '../statement.ts';
 import { familyOf } from './lineage.ts';
+import { keysOfMember } from './members.ts';
 
-export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key'] as const;
+export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key', 'member'] as const;
 
 export type Grouping = (typeof groupings)[number];
 
@@ -27,6 +28,8 @@ export interface FiguresQuery {
   until: number;
   userId?: number | undefined;
   tokenId?: number | undefined;
+  /** Only keys of this member, including deleted ones. */
+  memberId?: number | undefined;
   /** Only this key and its descendants. */
   family?: number | undefined;
   model?: string | undefined;
@@ -61,6 +64,8 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   operation: 'operation',
   user: 'user_id',
   key: 'token_id',
+  // 0: the user itself.
+  member: 'coalesce((select t.member_id from tokens t where t.id = token_id), 0)',
 };
 
 /** The local date of an hour at 0:00, as if it were UTC. An hour belongs to the day in which it begins. */
@@ -99,7 +104,7 @@ export async function showFigures(
   query: FiguresQuery,
   unrolled = mostUnrolled,
 ): Promise<FiguresReport> {
-  const { by, since, until, userId, tokenId, family, model, channel, operation, offsets } = query;
+  const { by, since, until, userId, tokenId, memberId, family, model, channel, operation, offsets } = query;
   const columns = { ...groupColumns, ...(offsets !== undefined && { day: dayIn(offsets) }) };
   const conditions = equalities({
     user_id: userId,
@@ -108,6 +113,7 @@ export async function showFigures(
     channel,
     operation,
   });
+  if (memberId !== undefined) conditions.push(sql<SqlBool>`token_id in ${keysOfMember(memberId)}`);
   if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${familyOf(family)}`);
   const filter = allOf(conditions);
   const { known, missingFrom } = await readProgress(db, unrolled);

@@ -15,6 +15,8 @@ export interface LogSearch extends Viewer {
   model?: string | undefined;
   state?: FinalState | undefined;
   tokenId?: number | undefined;
+  /** Only keys of this member, including deleted ones. */
+  memberId?: number | undefined;
   /** Id of the entry that the page follows. The total also counts the entries before it. */
   after?: number | undefined;
   offset: number;

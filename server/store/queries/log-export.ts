@@ -6,11 +6,13 @@ import { isError } from '../log-figures.ts';
 import type { Db, RequestLogTable } from '../schema.ts';
 import { allOf, equalities } from '../statement.ts';
 import { refundsOf } from './charges.ts';
+import { keysOfMember } from './members.ts';
 
 /** Conditions for exported entries. */
 export interface ExportFilter {
   userId?: number | undefined;
   tokenId?: number | undefined;
+  memberId?: number | undefined;
   model?: string | undefined;
   channel?: string | undefined;
   operation?: string | undefined;
@@ -101,11 +103,13 @@ export async function exportPage(
 
 function conditions(db: Db, filter: ExportFilter): RawBuilder<SqlBool>[] {
   const { userId, tokenId, model, channel, operation, status, requestId, taskId, since, until } = filter;
+  const { memberId } = filter;
   const all = [
     onDays(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1)),
     ...equalities({ user_id: userId, token_id: tokenId, model_name: model, channel, operation, status }),
     ...equalities({ request_id: requestId, task_id: taskId }),
   ];
+  if (memberId !== undefined) all.push(sql`token_id in ${keysOfMember(memberId)}`);
   if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);

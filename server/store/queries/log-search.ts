@@ -65,14 +65,15 @@ async function findPage(db: Db, request: LogSearch): Promise<Page> {
 }
 
 /** Returns the keys whose entries a search includes. Undefined: all keys of the user. */
-async function keysOf(db: Db, { family, tokenId }: LogSearch): Promise<number[] | undefined> {
-  if (family === undefined) return tokenId === undefined ? undefined : [tokenId];
-  const keys = await keysIn(db, family);
-  return tokenId === undefined ? keys : keys.filter((id) => id === tokenId);
-}
-
-async function keysIn(db: Db, family: number): Promise<number[]> {
-  const rows = await db.selectFrom('tokens').select('id').where('id', 'in', familyOf(family)).execute();
+async function keysOf(db: Db, { family, tokenId, memberId }: LogSearch): Promise<number[] | undefined> {
+  if (family === undefined && memberId === undefined) return tokenId === undefined ? undefined : [tokenId];
+  const rows = await db
+    .selectFrom('tokens')
+    .select('id')
+    .$if(family !== undefined, (query) => query.where('id', 'in', familyOf(family ?? 0)))
+    .$if(memberId !== undefined, (query) => query.where('member_id', '=', memberId ?? 0))
+    .$if(tokenId !== undefined, (query) => query.where('id', '=', tokenId ?? 0))
+    .execute();
   return rows.map(({ id }) => id);
 }
 

@@ -1,4 +1,5 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { oneOf } from '../rows.ts';
 import type { Db, MemberRole, MembersTable } from '../schema.ts';
 
 /** A member of a user, who has keys with the rights of a role. */
@@ -35,4 +36,19 @@ export async function findMember(
   { userId, id }: { userId: number; id: number },
 ): Promise<MemberRecord | undefined> {
   return (await listMembers(db, userId, id))[0];
+}
+
+/** Ids of the keys of a member, including deleted ones. */
+export const keysOfMember = (memberId: number): RawBuilder<number> =>
+  sql`(select id from tokens where member_id = ${memberId})`;
+
+/** Reads the names of members by their ids, also of removed ones. */
+export async function memberNames(db: Db, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('members')
+    .select(['id', 'name'])
+    .where(oneOf(db, sql.ref('id'), ids))
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -29,7 +29,13 @@ interface StatementGrant extends KeyOfLine {
   debt_settled: number;
 }
 
-interface StatementCharge extends KeyOfLine {
+/** The member who has the key of a line. Null: the user itself. */
+interface MemberOfLine {
+  member_id: number | null;
+  member_name: string | null;
+}
+
+interface StatementCharge extends KeyOfLine, MemberOfLine {
   model: string | null;
   unit: string | null;
   units: number | null;
@@ -40,10 +46,20 @@ interface StatementCharge extends KeyOfLine {
   debt: number;
 }
 
-interface StatementRefund extends KeyOfLine {
+interface StatementRefund extends KeyOfLine, MemberOfLine {
   model: string | null;
   quota: number;
   /** Part that returned to balances. */
+  credited: number;
+}
+
+/** Charges and refunds of a member. */
+interface StatementMember extends MemberOfLine {
+  requests: number;
+  quota: number;
+  spent: number;
+  debt: number;
+  refunded: number;
   credited: number;
 }
 
@@ -70,6 +86,8 @@ export interface Statement {
   /** Balance of deleted keys that no other key received. */
   forfeited: number;
   closing: Standing;
+  /** Sums by member. */
+  members: StatementMember[];
 }
 
 /** The months of a user that are stored, and the range of those that can be calculated. */
@@ -138,10 +156,13 @@ export async function calculateStatement(db: Db, query: StatementQuery): Promise
   const ledgerBefore = await standingAt(db, userId, range.since);
   const opening = earlier?.closing ?? ledgerBefore;
   const closing = await standingAt(db, userId, range.until);
-  const names = await keyNames(db, userId);
-  const grants = sumOf(await grantsIn(db, range), names, ['quota', 'debt_settled']);
-  const charges = sumOf(await chargesIn(db, range), names, ['requests', 'quota', 'spent', 'debt']);
-  const refunds = sumOf(await refundsIn(db, range), names, ['quota', 'credited']);
+  const names = await namesOfLines(db, userId);
+  const namesOf = (id: number | null) =>
+    id === null ? noNames : (names.get(id) ?? { ...noNames, token_name: '' });
+  const keyOf = (id: number | null) => ({ token_name: namesOf(id).token_name });
+  const grants = sumOf(await grantsIn(db, range), ['quota', 'debt_settled'], keyOf);
+  const charges = sumOf(await chargesIn(db, range), ['requests', 'quota', 'spent', 'debt'], namesOf);
+  const refunds = sumOf(await refundsIn(db, range), ['quota', 'credited'], namesOf);
   const corrections = {
     balance: ledgerBefore.balance - opening.balance,
     debt: ledgerBefore.debt - opening.debt,
@@ -166,6 +187,7 @@ export async function calculateStatement(db: Db, query: StatementQuery): Promise
     refunds,
     forfeited,
     closing,
+    members: await membersIn(db, range),
   };
 }
 
@@ -237,8 +259,8 @@ async function standingOfKeys(db: Db, userId: number, until: number): Promise<St
   return { balance: rows[0]?.balance ?? 0, debt: rows[0]?.debt ?? 0 };
 }
 
-/** Lines without the names of their keys. */
-type Unnamed<Line extends KeyOfLine> = Omit<Line, 'token_name'>;
+/** Lines without the names and members of their keys. */
+type Unnamed<Line extends KeyOfLine> = Omit<Line, keyof LineNames>;
 
 /** The first lines of a kind, and their sum, which includes all others. */
 interface Lines<Line extends KeyOfLine> {
@@ -298,7 +320,7 @@ async function refundsIn(db: Db, { userId, since, until }: Range): Promise<Lines
   const matching = sql`
     from refunds where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
   const quota = quotaSum(sql`amount`);
-  const credited = quotaSum(sql`case when unlimited = 0 or wallet = 1 then amount else 0 end`);
+  const credited = quotaSum(creditedOfRefund);
   const { rows: items } = await sql<Unnamed<StatementRefund>>`
     select token_id, model_name as model, ${quota} as quota, ${credited} as credited ${matching}
     group by token_id, model_name order by 1, 2 limit ${maxLines + 1}`.execute(db);
@@ -316,16 +338,46 @@ function linesOf<Line extends KeyOfLine>(
   return { items, sum };
 }
 
-async function keyNames(db: Db, userId: number): Promise<ReadonlyMap<number, string>> {
-  const rows = await db.selectFrom('tokens').select(['id', 'name']).where('user_id', '=', userId).execute();
-  return new Map(rows.map(({ id, name }) => [id, name]));
+/** Adds up charges and refunds by member. The user itself is first. */
+async function membersIn(db: Db, range: Range): Promise<StatementMember[]> {
+  const { userId, since, until } = range;
+  const fields = ['requests', 'quota', 'spent', 'debt', 'refunded', 'credited'] as const;
+  const { rows } = await sql<StatementMember>`
+    select t.member_id, m.name as member_name,
+      ${sql.join(fields.map((name) => sql`${quotaSum(sql.ref(`s.${name}`))} as ${sql.ref(name)}`))}
+    from (
+      select token_id, requests, quota, spent, debt, 0 as refunded, 0 as credited from ${figuresOf(db, range)} as f
+      union all
+      select token_id, 0, 0, 0, 0, amount, ${creditedOfRefund} from refunds
+      where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}
+    ) as s join tokens t on t.id = s.token_id left join members m on m.id = t.member_id
+    group by t.member_id, m.name order by coalesce(t.member_id, 0)`.execute(db);
+  return rows;
+}
+
+/** Part of a refund that was added to a balance. */
+const creditedOfRefund = sql`case when unlimited = 0 or wallet = 1 then amount else 0 end`;
+
+type LineNames = Pick<KeyOfLine, 'token_name'> & MemberOfLine;
+
+const noNames: LineNames = { token_name: null, member_id: null, member_name: null };
+
+/** Reads the names and members of the keys of a user. */
+async function namesOfLines(db: Db, userId: number): Promise<ReadonlyMap<number, LineNames>> {
+  const rows = await db
+    .selectFrom('tokens as t')
+    .leftJoin('members as m', 'm.id', 't.member_id')
+    .select(['t.id', 't.name as token_name', 't.member_id', 'm.name as member_name'])
+    .where('t.user_id', '=', userId)
+    .execute();
+  return new Map(rows.map(({ id, ...names }) => [id, names]));
 }
 
 /** Adds the names of keys to lines, a line for those beyond the maximum, and the sums of some fields. */
 function sumOf<Line extends KeyOfLine, Field extends keyof Line & string>(
   { items, sum }: Lines<Line>,
-  names: ReadonlyMap<number, string>,
   fields: readonly Field[],
+  namesOf: (tokenId: number | null) => Partial<LineNames>,
 ): Record<Field, number> & { items: Line[] } {
   const shown = items.length > maxLines ? items.slice(0, maxLines) : items;
   const amount = (line: object, field: Field) => Number((line as Record<Field, unknown>)[field]);
@@ -337,9 +389,6 @@ function sumOf<Line extends KeyOfLine, Field extends keyof Line & string>(
     ]),
   );
   const all = shown.length < items.length ? [...shown, { ...sum, ...rest }] : shown;
-  const named = all.map((line) => {
-    const { token_id: id } = line as Pick<KeyOfLine, 'token_id'>;
-    return { ...line, token_name: id === null ? null : (names.get(id) ?? '') };
-  });
+  const named = all.map((line) => ({ ...line, ...namesOf((line as Pick<KeyOfLine, 'token_id'>).token_id) }));
   return { ...(sums as Record<Field, number>), items: named as unknown as Line[] };
 }

@@ -68,6 +68,8 @@ describeOperation('getMyStatement', {
           items: [owner, limited].map(({ id }) => ({
             token_id: id,
             token_name: id === limited.id ? name : expect.any(String),
+            member_id: null,
+            member_name: null,
             model: 'alpha3-tts-flash',
             unit: 'characters',
             units: 9,
@@ -80,6 +82,18 @@ describeOperation('getMyStatement', {
         refunds: { quota: 0, credited: 0, items: [] },
         forfeited: 0,
         closing: { balance: 991, debt: 0 },
+        members: [
+          {
+            member_id: null,
+            member_name: null,
+            requests: 2,
+            quota: 18,
+            spent: 9,
+            debt: 0,
+            refunded: 0,
+            credited: 0,
+          },
+        ],
       });
     });
 
@@ -90,7 +104,7 @@ describeOperation('getMyStatement', {
         );
         const lines = response.body.toString('utf8').trim().split('\r\n');
         expect(lines[0]).toBe(
-          'line,day,token_id,token_name,model,reason,unit,units,requests,quota,balance,debt',
+          'line,day,token_id,token_name,member_id,member_name,model,reason,unit,units,requests,quota,balance,debt',
         );
         const balances = lines.slice(1).map((line) => Number(line.split(',').at(-2)));
         const closing = balances.pop();

@@ -60,7 +60,8 @@ export const keys = (engine: Engine): string[] => [
   'create index tokens_user on tokens (user_id, id) where deleted_at is null',
   // For statements, which include deleted keys.
   'create index tokens_owner on tokens (user_id)',
-  'create index tokens_member on tokens (member_id) where member_id is not null and deleted_at is null',
+  // For figures, which include deleted keys.
+  'create index tokens_member on tokens (member_id) where member_id is not null',
   'create index tokens_maker on tokens (maker_id) where maker_id is not null',
   // Deleted keys whose remaining quota goes back to the key that it came from.
   `create index tokens_left on tokens (id)
