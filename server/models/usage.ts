@@ -12,6 +12,13 @@ export interface Usage {
   cacheWriteTokens?: number;
 }
 
+/** Upper bound of a usage. */
+export interface UsageBound {
+  units: number;
+  /** Upper bound of the output tokens among them. Absent: all may be output. */
+  maxOutputTokens?: number;
+}
+
 /** Adds two usages. With `sign` -1, subtracts the second one. */
 export function sumUsage(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1 = 1): Usage {
   const sum = (name: 'units' | 'inputTokens' | 'outputTokens') =>
@@ -124,27 +131,20 @@ export function audioTokens(seconds: number): number {
   return Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
 }
 
-/** Upper bound of the input and output tokens of speaking a text. No tokenizer makes more than one token per byte. */
-export function maxSpeechTokens(text: string, pace?: Pace): number {
-  return Buffer.byteLength(text) + audioTokens(maxSpeechSeconds(text, pace));
-}
-
 export interface SpeechTextOptions extends CountOptions {
   pace?: Pace;
 }
 
-/** Upper bound of the output tokens of speaking a text. Undefined for a model that is not metered in tokens. */
-export function maxSpeechOutput(
+/** Upper bound of the usage of speaking a text. Every route reserves it. */
+export function maxSpeechUsage(
   unit: Unit,
   text: string,
-  { pace }: SpeechTextOptions = {},
-): number | undefined {
-  return unit === 'tokens' ? audioTokens(maxSpeechSeconds(text, pace)) : undefined;
-}
-
-/** Upper bound of the units of speaking a text. Every route reserves it. */
-export function maxSpeechUnits(unit: Unit, text: string, { ssml, pace }: SpeechTextOptions = {}): number {
-  return unit === 'tokens' ? maxSpeechTokens(text, pace) : maxBillingCharacters(text, { ssml });
+  { ssml, pace }: SpeechTextOptions = {},
+): Required<UsageBound> {
+  if (unit !== 'tokens') return { units: maxBillingCharacters(text, { ssml }), maxOutputTokens: 0 };
+  const maxOutputTokens = audioTokens(maxSpeechSeconds(text, pace));
+  // No tokenizer makes more than one token per byte.
+  return { units: Buffer.byteLength(text) + maxOutputTokens, maxOutputTokens };
 }
 
 /** Likely usage of speaking a text, which is charged when a provider delivers audio and reports no usage. */

@@ -2,7 +2,7 @@ import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../keys/caller.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import type { Timers } from '../lib/timers.ts';
-import { isPlausible, type Usage } from '../models/usage.ts';
+import { isPlausible, type Usage, type UsageBound } from '../models/usage.ts';
 import type { ChosenRule, PriceFields } from '../settings/price-rules.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
@@ -11,7 +11,7 @@ import { recordCost, recordReservation, recordSettlement } from '../telemetry/qu
 import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
 import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from './price-rules.ts';
-import { costOf, type ExpectedUsage, highestCost, type Prices, type PriceTerms } from './prices.ts';
+import { costOf, highestCost, type Prices, type PriceTerms } from './prices.ts';
 import type { VendorCosts } from './vendor-costs.ts';
 
 export type { Usage } from '../models/usage.ts';
@@ -67,8 +67,8 @@ export class Metering {
   readonly #call: MeteredCall;
   /** The price when the call began. */
   readonly #terms: PriceTerms;
-  /** Reserved units and quota. */
-  #units: number;
+  /** The reserved usage, and the quota for it. */
+  #bound: UsageBound;
   #reserved: number;
   #closed = false;
 
@@ -76,7 +76,7 @@ export class Metering {
     this.#parts = parts;
     this.#call = call;
     this.#terms = terms;
-    this.#units = call.expectedUnits;
+    this.#bound = boundOf(call);
     this.#reserved = reserved;
   }
 
@@ -84,7 +84,7 @@ export class Metering {
   static async open(parts: MeteringParts, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
     const terms = parts.prices.terms(model.id, caller.group, call.priceFields);
-    const amount = highestCost(expectedBy(call, call.expectedUnits), terms);
+    const amount = highestCost({ unit: model.unit, ...boundOf(call) }, terms);
     const outcome = await parts.callQuota.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
@@ -103,28 +103,28 @@ export class Metering {
   }
 
   /**
-   * Raises the reservation to `units` in total. Returns false when the call is closed. `caller` is the current state of the key.
+   * Raises the reservation to a usage in total. Returns false when the call is closed. `caller` is the current state of the key.
    *
-   * @throws Failure 403 when the quota does not cover them; the reservation is unchanged then
+   * @throws Failure 403 when the quota does not cover it; the reservation is unchanged then
    */
-  async cover(units: number, caller: Caller): Promise<boolean> {
+  async cover(bound: UsageBound, caller: Caller): Promise<boolean> {
     if (this.#closed) return false;
-    const { requestId } = this.#call;
+    const { requestId, model } = this.#call;
     const from = this.#reserved;
-    const to = Math.max(from, highestCost(expectedBy(this.#call, units), this.#terms));
+    const to = Math.max(from, highestCost({ unit: model.unit, ...bound }, this.#terms));
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
       const outcome = await this.#parts.callQuota.extend({ requestId, tokenId, unlimited, from, to });
       if (outcome === 'insufficient_quota' || outcome === 'over_budget') {
         const shortage = await this.#parts.callQuota.describeShortage(caller, outcome === 'over_budget');
-        const more = { expectedUnits: Math.max(0, units - this.#units), amount: to - from };
-        throw insufficientQuota({ model: this.#call.model, ...more }, shortage);
+        const more = { expectedUnits: Math.max(0, bound.units - this.#bound.units), amount: to - from };
+        throw insufficientQuota({ model, ...more }, shortage);
       }
       if (outcome === 'not_open') throw new Error(`the amount of reservation ${requestId} is not ${from}`);
-      recordReservation(this.#call.model.id, to - from);
+      recordReservation(model.id, to - from);
       this.#reserved = to;
     }
-    this.#units = Math.max(this.#units, units);
+    if (bound.units >= this.#bound.units) this.#bound = bound;
     return true;
   }
 
@@ -132,16 +132,16 @@ export class Metering {
   get expected(): Usage {
     const { likely, expectedUnits } = this.#call;
     if (likely !== undefined) return likely;
-    if (this.#terms.rule !== null) return this.#boundsOf(expectedUnits);
+    if (this.#terms.rule !== null) return this.#boundsOf(boundOf(this.#call));
     return { units: expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 
   /**
-   * Charges the usage, also beyond the reservation. A figure that is a fault of the provider is charged as the upper
-   * bound of the units, `bound`. Resolves when the settlement is on disk, with the quota in the log entry. Undefined: the
+   * Charges the usage, also beyond the reservation. A figure that is a fault of the provider is charged at the upper
+   * bound, `bound`. Resolves when the settlement is on disk, with the quota in the log entry. Undefined: the
    * call was closed before.
    */
-  async charge(reported: Usage, outcome: CallOutcome, bound = this.#units): Promise<number | undefined> {
+  async charge(reported: Usage, outcome: CallOutcome, bound = this.#bound): Promise<number | undefined> {
     if (this.#closed) return undefined;
     const { requestId } = this.#call;
     this.#closed = true;
@@ -179,21 +179,18 @@ export class Metering {
   }
 
   /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
-  #chargeable(reported: Usage, bound: number, channel: string): Usage {
+  #chargeable(reported: Usage, bound: UsageBound, channel: string): Usage {
     const { rule } = this.#terms;
     if (rule !== null) return this.#chargeableUnder(rule, reported, this.#boundsOf(bound), channel);
-    if (isPlausible(reported.units, bound) && this.#hasPrice(reported)) return reported;
-    const figures = { reported: reported.units, bound };
+    const { units } = bound;
+    if (isPlausible(reported.units, units) && this.#hasPrice(reported)) return reported;
+    const figures = { reported: reported.units, bound: units };
     this.#parts.logger.warn(
       { request_id: this.#call.requestId, channel, ...figures },
       'the reported usage is not plausible for the request; charging the upper bound',
     );
-    const inputTokens = Math.min(reported.inputTokens, bound);
-    return {
-      units: bound,
-      inputTokens,
-      outputTokens: Math.min(reported.outputTokens, bound - inputTokens),
-    };
+    const inputTokens = Math.min(reported.inputTokens, units);
+    return { units, inputTokens, outputTokens: Math.min(reported.outputTokens, units - inputTokens) };
   }
 
   #chargeableUnder(rule: ChosenRule, reported: Usage, bounds: UsageBounds, channel: string): Usage {
@@ -207,8 +204,8 @@ export class Metering {
     return hasPrice ? usage : bounds;
   }
 
-  #boundsOf(units: number): UsageBounds {
-    return usageBounds(this.#call.model.unit, units, this.#call.maxOutputTokens);
+  #boundsOf({ units, maxOutputTokens }: UsageBound): UsageBounds {
+    return usageBounds(this.#call.model.unit, units, maxOutputTokens);
   }
 
   /** Whether the price of the usage is below 2^53. */
@@ -240,6 +237,6 @@ export class Metering {
   }
 }
 
-function expectedBy({ model, maxOutputTokens }: MeteredCall, units: number): ExpectedUsage {
-  return { unit: model.unit, units, maxOutputTokens };
+function boundOf({ expectedUnits: units, maxOutputTokens }: MeteredCall): UsageBound {
+  return maxOutputTokens === undefined ? { units } : { units, maxOutputTokens };
 }

@@ -2,10 +2,11 @@ import {
   audioTokens,
   countCharacters,
   isPlausible,
-  maxSpeechUnits,
+  maxSpeechUsage,
   type SpeechTextOptions,
   type Unit,
   type Usage,
+  type UsageBound,
 } from '../models/usage.ts';
 
 /** Speaking rate per second, in characters and in text tokens of 4 bytes. */
@@ -16,10 +17,22 @@ const sentences = /[^.!?。！？…\n]+[.!?。！？…\s]*|[.!?。！？…\s]
 const maxEnds = 4096;
 const minGap = 16;
 
-/** The end of a sentence or of a text: its position, and the upper bound of units of all text up to it. */
+type TextBound = Required<UsageBound>;
+
+/** The end of a sentence or of a text: its position, and the upper bound of all text up to it. */
 interface End {
   at: number;
-  max: number;
+  max: TextBound;
+}
+
+const none: TextBound = { units: 0, maxOutputTokens: 0 };
+
+/** Adds two bounds. With `sign` -1, subtracts the second one. */
+function sum(left: TextBound, right: TextBound, sign: 1 | -1 = 1): TextBound {
+  return {
+    units: left.units + sign * right.units,
+    maxOutputTokens: left.maxOutputTokens + sign * right.maxOutputTokens,
+  };
 }
 
 /**
@@ -33,14 +46,14 @@ export class SpokenText {
   #ends: End[] = [];
   /** Minimum distance between two ends. */
   #gap = 0;
-  #sent: End = { at: 0, max: 0 };
-  #reported: End = { at: 0, max: 0 };
+  #sent: End = { at: 0, max: none };
+  #reported: End = { at: 0, max: none };
   /** Lower bound of the text that the last report covers. */
-  #covered: End = { at: 0, max: 0 };
+  #covered: End = { at: 0, max: none };
   /** Last reported figure, as the provider counts. */
   #lastFigure = 0;
   /** Text that `clear` does not remove. */
-  #committed: End = { at: 0, max: 0 };
+  #committed: End = { at: 0, max: none };
   /** Spoken text beyond the report, as far as the provider named it. */
   #attributed = 0;
   #announced: number | undefined;
@@ -57,14 +70,14 @@ export class SpokenText {
   /** Adds a text that was sent to the provider. */
   add(text: string): void {
     if (text === '') return;
-    const { at, max: maxUnits } = this.#sent;
-    this.#sent = { at, max: maxUnits + this.#maxUnits(text) };
+    const { at, max } = this.#sent;
+    this.#sent = { at, max: sum(max, this.#boundOf(text)) };
     const parts = this.#options.ssml ? [text] : (text.match(sentences) ?? []);
     for (const [index, part] of parts.entries()) {
       const last = index === parts.length - 1;
       this.#sent = { at: this.#sent.at + this.#measure(part), max: this.#sent.max };
       // If a report covers a text in part, the rest may still take all of its units.
-      this.#push(last ? this.#sent : { at: this.#sent.at, max: maxUnits });
+      this.#push(last ? this.#sent : { at: this.#sent.at, max });
     }
     if (this.#ends.length <= maxEnds) return;
     this.#gap = Math.max(minGap, this.#gap * 2);
@@ -146,20 +159,25 @@ export class SpokenText {
     this.#isAttributed = false;
   }
 
-  /** Upper bound of the units of all text sent to the provider. */
-  get bound(): number {
+  /** Upper bound of all text sent to the provider. */
+  get bound(): TextBound {
     return this.#sent.max;
   }
 
   /**
-   * Returns the upper bound of the units of all text plus `text`, given the units that the provider has reported. An
-   * implausible report is not charged, so it does not raise the bound.
+   * Returns the upper bound of all text plus `text`, given the usage that the provider has reported. An implausible report is not
+   * charged, so it does not raise the bound.
    */
-  maxUnits(text: string, reported: number): number {
-    const added = this.#maxUnits(text);
-    const plausible = isPlausible(reported, this.bound + added) ? reported : 0;
-    if (this.#unit !== 'tokens') return Math.max(this.bound, plausible) + added;
-    return plausible + this.#sent.max - this.#covered.max + added;
+  boundWith(text: string, reported?: Usage): TextBound {
+    const added = this.#boundOf(text);
+    const { units, outputTokens } =
+      reported !== undefined && isPlausible(reported.units, this.bound.units + added.units)
+        ? reported
+        : { units: 0, outputTokens: 0 };
+    if (this.#unit !== 'tokens')
+      return { units: Math.max(this.bound.units, units) + added.units, maxOutputTokens: 0 };
+    const unreported = sum(this.#sent.max, this.#covered.max, -1);
+    return sum({ units, maxOutputTokens: outputTokens }, sum(unreported, added));
   }
 
   /** Usage that was spoken but not reported. A sentence that has started counts in full. */
@@ -185,7 +203,7 @@ export class SpokenText {
     return this.#unit === 'tokens' ? Buffer.byteLength(text) / 4 : countCharacters(text, this.#options);
   }
 
-  #maxUnits(text: string): number {
-    return maxSpeechUnits(this.#unit, text, this.#options);
+  #boundOf(text: string): TextBound {
+    return maxSpeechUsage(this.#unit, text, this.#options);
   }
 }

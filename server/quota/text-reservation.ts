@@ -1,9 +1,10 @@
 import type { Caller } from '../keys/caller.ts';
 import { Failure } from '../lib/failure.ts';
+import type { UsageBound } from '../models/usage.ts';
 import { type CallOutcome, type MeteredCall, Metering, type MeteringParts, type Usage } from './metering.ts';
 
 /** A call during which its key may change. */
-export interface TextCall extends Omit<MeteredCall, 'caller' | 'expectedUnits'> {
+export interface TextCall extends Omit<MeteredCall, 'caller' | 'expectedUnits' | 'maxOutputTokens'> {
   key: { readonly caller: Caller };
 }
 
@@ -31,14 +32,14 @@ export class TextReservation {
     return this.#refusal;
   }
 
-  /** Reserves `units` in total. Returns false when the key's quota does not cover them or the call is closed. */
-  cover(units: number): Promise<boolean> {
+  /** Reserves quota for a usage in total. Returns false when the key's quota does not cover it or the call is closed. */
+  cover({ units, ...outputBound }: UsageBound): Promise<boolean> {
     return this.#enqueue(async () => {
       if (this.#closed) return false;
       // Reserve a whole step if the quota covers it, or else the exact amount.
       const rounded = units <= this.#covered ? this.#covered : Math.ceil(units / step) * step;
       for (const amount of rounded === units ? [units] : [rounded, units]) {
-        if (!(await this.#reserve(amount))) continue;
+        if (!(await this.#reserve({ units: amount, ...outputBound }))) continue;
         this.#covered = Math.max(this.#covered, amount);
         return true;
       }
@@ -47,10 +48,10 @@ export class TextReservation {
   }
 
   /**
-   * Charges the usage, or refunds the reservation when nothing was used. `bound` is the upper bound of the text's units.
+   * Charges the usage, or refunds the reservation when nothing was used. `bound` is the upper bound of the text.
    * Resolves when the settlement is on disk.
    */
-  close(usage: Usage | undefined, outcome: CallOutcome, bound: number): Promise<void> {
+  close(usage: Usage | undefined, outcome: CallOutcome, bound: UsageBound): Promise<void> {
     return this.#enqueue(async () => {
       this.#closed = true;
       if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome, bound);
@@ -60,12 +61,13 @@ export class TextReservation {
     });
   }
 
-  async #reserve(units: number): Promise<boolean> {
+  async #reserve(bound: UsageBound): Promise<boolean> {
     const { key, ...call } = this.#call;
     const { caller } = key;
     try {
-      if (this.#metering !== undefined) return await this.#metering.cover(units, caller);
-      this.#metering = await Metering.open(this.#parts, { ...call, caller, expectedUnits: units });
+      if (this.#metering !== undefined) return await this.#metering.cover(bound, caller);
+      const { units: expectedUnits, ...outputBound } = bound;
+      this.#metering = await Metering.open(this.#parts, { ...call, caller, expectedUnits, ...outputBound });
       return true;
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'insufficient_user_quota') throw error;

@@ -134,7 +134,7 @@ describe('a call', () => {
     for (let time = 0; time < 2; time += 1)
       await back.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
     await back.charge(used(1), well);
-    expect(await back.cover(9, caller)).toBe(false);
+    expect(await back.cover({ units: 9 }, caller)).toBe(false);
     expect([settled.length, extended.length]).toEqual([1, 0]);
     const log = { channel: 'main', status: 502, errorCode: 'bad_response', units: 0, promptTokens: 0 };
     expect(refunded).toMatchObject([{ requestId: 'r', log: { ...log, completionTokens: 0 } }]);
@@ -265,12 +265,12 @@ describe('a call that grows', () => {
   test('extends its reservation', async () => {
     const counts = spyOnCounters();
     const metering = await Metering.open(parts, call);
-    expect(await metering.cover(7, caller)).toBe(true);
-    expect(await metering.cover(5, caller)).toBe(true);
+    expect(await metering.cover({ units: 7 }, caller)).toBe(true);
+    expect(await metering.cover({ units: 5 }, caller)).toBe(true);
     expect(extended).toEqual([]);
-    expect(await metering.cover(9, caller)).toBe(true);
+    expect(await metering.cover({ units: 9 }, caller)).toBe(true);
     // The current state of the key counts.
-    expect(await metering.cover(10, { ...caller, unlimited: true })).toBe(true);
+    expect(await metering.cover({ units: 10 }, { ...caller, unlimited: true })).toBe(true);
     const request = { requestId: 'r', tokenId: 3 };
     expect(extended).toEqual([
       { ...request, unlimited: false, from: 70, to: 90 },
@@ -287,8 +287,8 @@ describe('a call that grows', () => {
     const free = { unitPrice: 0, rule: null, groupRatio: 1, group: 'trial', configRevision: 'abc' };
     vi.spyOn(parts.prices, 'terms').mockReturnValue(free);
     const metering = await Metering.open(parts, call);
-    expect(await metering.cover(9, caller)).toBe(true);
-    expect(await metering.cover(8, caller)).toBe(true);
+    expect(await metering.cover({ units: 9 }, caller)).toBe(true);
+    expect(await metering.cover({ units: 8 }, caller)).toBe(true);
     await metering.charge(used(9), well);
     expect([extended, settled]).toMatchObject([[], [{ log: { units: 9 } }]]);
   });
@@ -296,12 +296,12 @@ describe('a call that grows', () => {
   test('beyond the quota of its key keeps its reservation', async () => {
     const metering = await Metering.open(parts, call);
     answers.extend = 'insufficient_quota';
-    await expect(metering.cover(8, caller)).rejects.toMatchObject({
+    await expect(metering.cover({ units: 8 }, caller)).rejects.toMatchObject({
       code: 'insufficient_user_quota',
       message: 'quota: the key has 40 left, which does not cover this call; 1 characters of voxa-v2 need 10.',
     });
     answers.extend = 'extended';
-    expect(await metering.cover(9, caller)).toBe(true);
+    expect(await metering.cover({ units: 9 }, caller)).toBe(true);
     expect(extended.map(({ from, to }) => [from, to])).toEqual([
       [70, 80],
       [70, 90],
@@ -311,7 +311,9 @@ describe('a call that grows', () => {
   test('without an open reservation throws', async () => {
     const metering = await Metering.open(parts, call);
     answers.extend = 'not_open';
-    await expect(metering.cover(8, caller)).rejects.toThrow('the amount of reservation r is not 70');
+    await expect(metering.cover({ units: 8 }, caller)).rejects.toThrow(
+      'the amount of reservation r is not 70',
+    );
   });
 });
 
@@ -327,58 +329,58 @@ describe('a text in chunks', () => {
   test('is reserved in steps from its first chunk on', async () => {
     const reservation = begin();
     expect(amounts()).toEqual([[], []]);
-    for (const units of [1, 500, 499, 501, 1_500]) expect(await reservation.cover(units)).toBe(true);
+    for (const units of [1, 500, 499, 501, 1_500]) expect(await reservation.cover({ units })).toBe(true);
     expect(amounts()).toEqual([[5_000], [10_000, 15_000]]);
   });
 
   test('is reserved exactly when the quota does not cover a step', async () => {
     const reservation = begin();
     const spy = vi.spyOn(parts.callQuota, 'reserve').mockResolvedValueOnce('insufficient_quota');
-    expect(await reservation.cover(3)).toBe(true);
+    expect(await reservation.cover({ units: 3 })).toBe(true);
     expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
     const more = vi.spyOn(parts.callQuota, 'extend').mockResolvedValueOnce('insufficient_quota');
     // The current state of the key counts.
     key.caller = { ...caller, tokenId: 9 };
-    expect(await reservation.cover(4)).toBe(true);
+    expect(await reservation.cover({ units: 4 })).toBe(true);
     expect(more.mock.calls.map(([{ to, tokenId }]) => [to, tokenId])).toEqual([
       [5_000, 9],
       [40, 9],
     ]);
     answers.extend = 'insufficient_quota';
-    expect(await reservation.cover(500)).toBe(false);
+    expect(await reservation.cover({ units: 500 })).toBe(false);
     expect(reservation.refusal?.message).toMatch(
       /the key has 40 left, .* 496 characters of voxa-v2 need 4960\.$/,
     );
     // Covered units need no reservation.
-    for (const units of [4, 2]) expect(await reservation.cover(units)).toBe(true);
+    for (const units of [4, 2]) expect(await reservation.cover({ units })).toBe(true);
     expect(more).toHaveBeenCalledTimes(3);
   });
 
   test('is refused without quota, and other failures are thrown', async () => {
     answers.reserve = 'insufficient_quota';
     const reservation = begin();
-    expect(await reservation.cover(3)).toBe(false);
+    expect(await reservation.cover({ units: 3 })).toBe(false);
     answers.reserve = 'key_revoked';
-    await expect(reservation.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(reservation.cover({ units: 3 })).rejects.toMatchObject({ code: 'invalid_api_key' });
     // The next attempt is independent.
     answers.reserve = 'reserved';
-    expect(await reservation.cover(3)).toBe(true);
+    expect(await reservation.cover({ units: 3 })).toBe(true);
   });
 
   test('is charged once for its usage', async () => {
     const reservation = begin();
-    await reservation.cover(3);
-    await reservation.close(used(2), { ...well, errorCode: 'cut_off' }, 3);
-    await reservation.close(used(3), well, 3);
-    expect(await reservation.cover(3)).toBe(false);
+    await reservation.cover({ units: 3 });
+    await reservation.close(used(2), { ...well, errorCode: 'cut_off' }, { units: 3 });
+    await reservation.close(used(3), well, { units: 3 });
+    expect(await reservation.cover({ units: 3 })).toBe(false);
     expect(settled).toMatchObject([{ charged: 20, log: { errorCode: 'cut_off' } }]);
     expect([refunded, extended]).toEqual([[], []]);
   });
 
   test('is charged the upper bound of its text on an implausible report', async () => {
     const reservation = begin();
-    await reservation.cover(3);
-    await reservation.close(used(13, 13), well, 3);
+    await reservation.cover({ units: 3 });
+    await reservation.close(used(13, 13), well, { units: 3 });
     expect(amounts()).toEqual([[5_000], []]);
     expect(settled).toMatchObject([{ charged: 30, log: { units: 3, promptTokens: 3 } }]);
   });
@@ -389,25 +391,29 @@ describe('a text in chunks', () => {
     [undefined, 'bad_response', 'bad_response', 'failed'],
   ])('is refunded for the usage %j with the error %s', async (usage, errorCode, logged, state) => {
     const reservation = begin();
-    await reservation.cover(3);
-    await reservation.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) }, 3);
+    await reservation.cover({ units: 3 });
+    await reservation.close(
+      usage,
+      { ...well, ...(errorCode === undefined ? {} : { errorCode }) },
+      { units: 3 },
+    );
     expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: logged, evidence: { state } } }]]);
   });
 
   test('without a chunk leaves no trace', async () => {
     const reservation = begin();
-    await reservation.close(used(2), well, 3);
-    await begin().close(undefined, well, 3);
+    await reservation.close(used(2), well, { units: 3 });
+    await begin().close(undefined, well, { units: 3 });
     // A late chunk is refused.
-    expect(await reservation.cover(3)).toBe(false);
+    expect(await reservation.cover({ units: 3 })).toBe(false);
     expect([reserved, settled, refunded]).toEqual([[], [], []]);
   });
 
   test('is reserved and closed in order', async () => {
     const reservation = begin();
-    const covered = [reservation.cover(3), reservation.cover(600)];
-    const closed = reservation.close(used(2), well, 3);
-    const late = reservation.cover(700);
+    const covered = [reservation.cover({ units: 3 }), reservation.cover({ units: 600 })];
+    const closed = reservation.close(used(2), well, { units: 3 });
+    const late = reservation.cover({ units: 700 });
     expect([...(await Promise.all(covered)), await late]).toEqual([true, true, false]);
     await closed;
     expect(amounts()).toEqual([[5_000], [10_000]]);

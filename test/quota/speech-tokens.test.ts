@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { maxSpeechSeconds } from '../../server/models/speech-time.ts';
-import { maxSpeechTokens } from '../../server/models/usage.ts';
+import { maxSpeechSeconds, type Pace } from '../../server/models/speech-time.ts';
+import { maxSpeechUsage, sumUsage, type Usage } from '../../server/models/usage.ts';
+import { usageOf } from '../../server/providers/token-usage.ts';
 import { SpokenText } from '../../server/quota/spoken-text.ts';
 import { Meter } from '../../server/sandbox/billing.ts';
 import { languageTypes } from '../../server/sandbox/language.ts';
@@ -73,6 +74,8 @@ const texts = fc
   )
   .filter((text) => text.trim() !== '');
 
+const maxSpeechTokens = (text: string, pace?: Pace) => maxSpeechUsage('tokens', text, { pace }).units;
+
 describe('the reservation for a text in tokens', () => {
   test('is at least what the sandbox counts in any script and language', async () => {
     await fc.assert(
@@ -103,9 +106,13 @@ describe('the reservation for a text in tokens', () => {
     fc.assert(
       fc.property(plan, (bits) => {
         const spoken = new SpokenText('tokens');
-        let [held, reported, waiting, documented] = [0, { units: 0, inputTokens: 0, outputTokens: 0 }, '', 0];
+        const held = { units: 0, maxOutputTokens: 0 };
+        let reported: Usage = { units: 0, inputTokens: 0, outputTokens: 0 };
+        let waiting = '';
         for (const [text, speak] of bits) {
-          held = Math.max(held, spoken.maxUnits(text, reported.units));
+          const bound = spoken.boundWith(text, reported);
+          held.units = Math.max(held.units, bound.units);
+          held.maxOutputTokens = Math.max(held.maxOutputTokens, bound.maxOutputTokens);
           spoken.add(text);
           waiting += text;
           if (!speak) continue;
@@ -113,11 +120,11 @@ describe('the reservation for a text in tokens', () => {
           const input = Math.ceil(Buffer.byteLength(waiting) / 4);
           const output = Math.max(50, Math.ceil((maxSpeechSeconds(waiting) - 0.5) * 50));
           waiting = '';
-          documented += input + output;
-          reported = { units: documented, inputTokens: reported.inputTokens + input, outputTokens: 0 };
+          reported = sumUsage(reported, usageOf(input, output));
           spoken.report(reported);
         }
-        expect(held).toBeGreaterThanOrEqual(documented);
+        expect(held.units).toBeGreaterThanOrEqual(reported.units);
+        expect(held.maxOutputTokens).toBeGreaterThanOrEqual(reported.outputTokens);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maxSpeechTokens } from '../../server/models/usage.ts';
+import { maxSpeechUsage } from '../../server/models/usage.ts';
 import { SpokenText } from '../../server/quota/spoken-text.ts';
 
 const characters = (units: number) => ({ units, inputTokens: 0, outputTokens: 0 });
@@ -175,22 +175,24 @@ describe('unreported usage in tokens', () => {
 describe('the upper bound with one more text', () => {
   test('in characters: adds to the sent text or to the report', () => {
     const spoken = new SpokenText('characters');
-    expect(spoken.maxUnits('Hello.', 0)).toBe(6);
+    expect(spoken.boundWith('Hello.').units).toBe(6);
     spoken.add('Hello.');
-    expect(spoken.maxUnits('Bye.', 0)).toBe(10);
+    expect(spoken.boundWith('Bye.').units).toBe(10);
     spoken.report(characters(20));
-    expect(spoken.maxUnits('Bye.', 20)).toBe(24);
+    expect(spoken.boundWith('Bye.', characters(20)).units).toBe(24);
     spoken.add('Bye.');
-    expect([spoken.maxUnits('', 20), spoken.bound]).toEqual([20, 10]);
+    expect([spoken.boundWith('', characters(20)).units, spoken.bound.units]).toEqual([20, 10]);
     // Up to four times the upper bound is plausible.
-    expect([spoken.maxUnits('', 40), spoken.maxUnits('', 41)]).toEqual([40, 10]);
+    expect([spoken.boundWith('', characters(40)).units, spoken.boundWith('', characters(41)).units]).toEqual([
+      40, 10,
+    ]);
   });
 
   test('in characters: counts wide characters as 2', () => {
     const spoken = new SpokenText('characters');
-    expect(spoken.maxUnits('こんにちは', 0)).toBe(10);
+    expect(spoken.boundWith('こんにちは').units).toBe(10);
     spoken.add('こんにちは');
-    expect([spoken.maxUnits('。', 0), spoken.bound]).toEqual([12, 10]);
+    expect([spoken.boundWith('。').units, spoken.bound.units]).toEqual([12, 10]);
     spoken.commit();
     spoken.addAudio(1);
     spoken.complete();
@@ -198,24 +200,33 @@ describe('the upper bound with one more text', () => {
     // Cleared text does not count.
     spoken.add('さようなら');
     spoken.clear();
-    expect(spoken.bound).toBe(10);
+    expect(spoken.bound.units).toBe(10);
   });
 
   test('in tokens: adds the bound of the unreported text to the report', () => {
     const spoken = new SpokenText('tokens');
     const [hello, bye] = ['Hello. It is me.', 'Bye. It was me.'];
+    const [ofHello, ofBye] = [maxSpeechUsage('tokens', hello), maxSpeechUsage('tokens', bye)];
+    const bound = (...parts: { units: number; maxOutputTokens: number }[]) => ({
+      units: parts.reduce((sum, { units }) => sum + units, 0),
+      maxOutputTokens: parts.reduce((sum, part) => sum + part.maxOutputTokens, 0),
+    });
+    const reported = (input: number, maxOutputTokens: number) => ({
+      units: input + maxOutputTokens,
+      maxOutputTokens,
+    });
     spoken.add(hello);
-    expect(spoken.maxUnits(bye, 0)).toBe(maxSpeechTokens(hello) + maxSpeechTokens(bye));
+    expect(spoken.boundWith(bye)).toEqual(bound(ofHello, ofBye));
     // A part of a text may still use all of its reserved units.
     spoken.report(tokens(2, 60));
-    expect(spoken.maxUnits(bye, 62)).toBe(62 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
+    expect(spoken.boundWith(bye, tokens(2, 60))).toEqual(bound(reported(2, 60), ofHello, ofBye));
     spoken.report(tokens(4, 120));
-    expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
+    expect(spoken.boundWith(bye, tokens(4, 120))).toEqual(bound(reported(4, 120), ofBye));
     // A text that lacks a whole token is not covered yet.
     const other = new SpokenText('tokens');
     other.add(hello);
     other.report(tokens(3, 60));
-    expect(other.maxUnits(bye, 63)).toBe(63 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
+    expect(other.boundWith(bye, tokens(3, 60))).toEqual(bound(reported(3, 60), ofHello, ofBye));
   });
 });
 

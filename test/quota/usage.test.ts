@@ -3,7 +3,7 @@ import {
   countCharacters,
   isPlausible,
   maxBillingCharacters,
-  maxSpeechUnits,
+  maxSpeechUsage,
   price,
 } from '../../server/models/usage.ts';
 
@@ -82,8 +82,11 @@ describe('maxBillingCharacters', () => {
 
   test('tags of SSML count nothing', () => {
     expect(maxBillingCharacters('<speak>こん<break time="1s"/></speak>', { ssml: true })).toBe(4);
-    expect(maxSpeechUnits('characters', '<b>あ</b>', { ssml: true })).toBe(2);
-    expect(maxSpeechUnits('characters', '<b>あ</b>')).toBe(9);
+    expect(maxSpeechUsage('characters', '<b>あ</b>', { ssml: true })).toEqual({
+      units: 2,
+      maxOutputTokens: 0,
+    });
+    expect(maxSpeechUsage('characters', '<b>あ</b>')).toEqual({ units: 9, maxOutputTokens: 0 });
   });
 
   test('a report is plausible up to four times the upper bound', () => {

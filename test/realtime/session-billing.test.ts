@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { maxSpeechUsage } from '../../server/models/usage.ts';
 import {
   ledgerRows,
   ledgerRowsWithIds,
@@ -7,6 +8,7 @@ import {
   remainingQuota,
   setKeyLimited,
 } from '../server/ledger.ts';
+
 import { engines } from '../store/engines.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
@@ -17,6 +19,9 @@ import { type SocketGateway, startSocketGateway } from './start.ts';
 
 const flash = 'alpha3-tts-flash-realtime';
 const legacy = 'alpha-tts-realtime';
+
+/** A model that is metered in tokens, with a price rule. */
+const ruled = 'alpha-tts-realtime-2025-07-15';
 
 describe.each(engines)('the billing of a session on %s', (engine) => {
   let database: TestDatabase;
@@ -33,7 +38,7 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
       databaseUrl: database.url,
       channels: [channelTo(upstream.url)],
       groups: { default: { models: ['*'], ratio: 1 }, trial: { models: ['*'], ratio: 2.5 } },
-      prices: { '*': 1, 'alpha3-*': 2 },
+      prices: { '*': 1, 'alpha3-*': 2, [ruled]: [{ per: { input_tokens: 1, output_tokens: 10 } }] },
     });
   });
   afterEach(async () => {
@@ -264,6 +269,18 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
     expect((await client.closed).code).toBe(1011);
     expect(upstream.connections[0]?.received).toHaveLength(sent ?? 0);
     vi.restoreAllMocks();
+  });
+
+  test('under a price rule exactly the bound of input and output is reserved', async () => {
+    const text = 'ten chars.';
+    const { units, maxOutputTokens } = maxSpeechUsage('tokens', text);
+    const needed = units - maxOutputTokens + 10 * maxOutputTokens;
+    await open(ruled, realtimeScript(), needed);
+    await configure();
+    send('input_text_buffer.append', { text });
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ reserved: needed, state: 'open' }));
+    send('input_text_buffer.append', { text: 'x' });
+    expect((await ofType('error')).error).toMatchObject({ code: 'insufficient_user_quota' });
   });
 
   test('near the end of the quota exactly the needed amount is reserved', async () => {

@@ -7,7 +7,7 @@ import { channelsForVoices, type NamedVoice, voiceKind } from '../../channels/vo
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
-import { likelySpeechUsage, maxSpeechOutput, maxSpeechUnits } from '../../models/usage.ts';
+import { likelySpeechUsage, maxSpeechUsage } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 
@@ -99,13 +99,13 @@ async function runSpeech<Upstream extends Candidate>(
     voice !== undefined && gateway.prices.dependsOn(model.id, 'voice')
       ? await voiceKind(gateway, caller, model, voice)
       : undefined;
-  const maxOutputTokens = maxSpeechOutput(model.unit, speech.text, { pace });
+  const { units, maxOutputTokens } = maxSpeechUsage(model.unit, speech.text, { ssml, pace });
   const metering = await openMetering(request, {
     operation,
     model,
     priceFields: () => ({ voice: kind }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    expectedUnits: maxSpeechUnits(model.unit, speech.text, { ssml, pace }),
+    expectedUnits: units,
+    maxOutputTokens,
     likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
   });
   const send = (signal: AbortSignal) => sendUpstream(gateway.channels.order(serving), signal);

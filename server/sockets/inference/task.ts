@@ -57,7 +57,7 @@ export class InferenceTask {
 
   /** Reserves quota for one more text, in addition to the reported usage. Returns false if the quota is too low. */
   reserve(text: string): Promise<boolean> {
-    return this.#reservation.cover(this.#text.maxUnits(text, this.#usage?.units ?? 0));
+    return this.#reservation.cover(this.#text.boundWith(text, this.#usage));
   }
 
   /** Records text that was sent to the provider. */
