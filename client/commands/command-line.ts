@@ -53,6 +53,7 @@ const optionKinds = {
   lines: { argument: 'NUMBER', short: 'n' },
   interval: { argument: 'SECONDS' },
   'no-follow': {},
+  role: { argument: 'ROLE', choices: ['owner', 'developer', 'billing'] },
   'forward-to': { argument: 'URL' },
 } as const;
 

@@ -8,6 +8,7 @@ import { embed } from './embed.ts';
 import { makeImage } from './image.ts';
 import { listen } from './listen.ts';
 import { tailLogs } from './logs.ts';
+import { createMember, deleteMember, listMembers, updateMember } from './members.ts';
 import { makeModel3d } from './model3d.ts';
 import { listModels } from './models.ts';
 import { makeMusic, writeLyrics } from './music.ts';
@@ -43,6 +44,7 @@ export const groups = {
   assets: 'register media for Seedance requests',
   tasks: 'show and cancel tasks',
   logs: 'show the request log',
+  members: 'manage the members of your user',
   config: 'store the address of the gateway and the key',
 } as const;
 
@@ -296,6 +298,36 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     options: { output: '.html file for printing, or .csv file; - is CSV on standard output', json },
     examples: ['statement', 'statement 2026-11', 'statement 2026-11 -o november.html'],
     run: showStatement,
+  }),
+  'members list': defineCommand({
+    description: 'list the members of your user',
+    options: { json },
+    examples: ['members list'],
+    run: listMembers,
+  }),
+  'members create': defineCommand({
+    argument: 'NAME',
+    argumentDescription: 'name of the member',
+    description: 'add a member and print the id',
+    options: { role: 'owner, developer or billing (required)' },
+    examples: ['members create Ada --role developer'],
+    run: createMember,
+  }),
+  'members update': defineCommand({
+    argument: 'ID',
+    argumentDescription: 'id of the member',
+    description: 'change a member',
+    options: { name: 'new name', role: 'owner, developer or billing', json },
+    examples: ['members update 3 --role billing'],
+    run: updateMember,
+  }),
+  'members delete': defineCommand({
+    argument: 'ID',
+    argumentDescription: 'id of the member',
+    description: 'remove a member and delete its keys',
+    options: {},
+    examples: ['members delete 3'],
+    run: deleteMember,
   }),
   listen: defineCommand({
     description: 'forward the callbacks of your tasks to a local address until it is interrupted',

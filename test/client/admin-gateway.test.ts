@@ -196,6 +196,20 @@ test('manages budgets', async () => {
   await printed('budgets', 'delete', id);
 });
 
+test('manages members', async () => {
+  const user = (await printed('users', 'create', 'Hopper Ltd')).trim();
+  const of = ['--user', user];
+  const id = (await printed('members', 'create', 'Ada', ...of, '--role', 'developer')).trim();
+  const { items } = await dataOf<Page>('MemberListReply', 'members', 'list', ...of);
+  expect(items).toMatchObject([{ id: Number(id), name: 'Ada', role: 'developer' }]);
+  expect(await printed('members', 'update', id, ...of, '--role', 'billing')).toContain('billing');
+  expect(await admin('members', 'update', id, ...of)).toMatchObject({ code: 2 });
+  expect(await admin('members', 'create', 'Bob', ...of, '--role', 'admin')).toMatchObject({ code: 2 });
+  await printed('members', 'delete', id, ...of);
+  expect(await admin('members', 'delete', id, ...of)).toMatchObject({ code: 1 });
+  expect((await admin('figures', '--by', 'member', '--member', id)).stderr).toContain('0 requests');
+});
+
 test('manages callback endpoints of the operator', async () => {
   const url = 'https://app.example/events';
   expect(await printed('endpoints', 'create', url, '--events', 'quota.low', '--threshold', '5')).toMatch(

@@ -66,6 +66,22 @@ test('tasks of every format are shown, listed and canceled', async () => {
   expect((await client.officialVideos.retrieve(ended.id)).status).toBe('succeeded');
 });
 
+test('members are added, changed, listed and removed', async () => {
+  const id = (await printed('members', 'create', 'Ada', '--role', 'developer')).trim();
+  expect(await printed('members', 'list')).toMatch(new RegExp(`^${id} +Ada +developer +0 keys `, 'm'));
+  expect(await printed('members', 'update', id, '--role', 'billing')).toContain('billing');
+  expect(JSON.parse(await printed('members', 'list', '--json'))).toMatchObject([{ role: 'billing' }]);
+  expect(await printed('members', 'delete', id)).toBe(`${id}\n`);
+  for (const args of [
+    ['create', 'Bob'],
+    ['update', id],
+    ['delete', 'Ada'],
+    ['create', 'Bob', '--role', 'admin'],
+  ])
+    expect(await runCommand(['members', ...args], { env })).toMatchObject({ code: 2 });
+  expect(await runCommand(['members', 'delete', id], { env })).toMatchObject({ code: 1 });
+});
+
 test('an unknown task', async () => {
   const { code, stderr } = await runCommand(['tasks', 'show', 'task_00000000000000000000000000000000'], {
     env,

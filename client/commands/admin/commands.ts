@@ -10,6 +10,7 @@ import { endpointCommands } from './endpoints.ts';
 import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
+import { memberCommands } from './members.ts';
 import { migrateCommand } from './migrate.ts';
 import { priceCommands } from './prices.ts';
 import { reconcileCommand } from './reconcile.ts';
@@ -23,6 +24,7 @@ import { walletCommands } from './wallets.ts';
 /** Descriptions of the groups of commands. */
 export const groups = {
   users: 'manage users',
+  members: 'manage the members of users',
   groups: 'show groups',
   wallets: 'manage the wallets of users',
   keys: 'manage keys and their quota',
@@ -39,6 +41,7 @@ export const groups = {
 /** All admin commands by name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...userCommands,
+  ...memberCommands,
   ...walletCommands,
   ...keyCommands,
   ...channelCommands,

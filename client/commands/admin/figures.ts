@@ -4,7 +4,7 @@ import { command } from './command.ts';
 import { parseInteger, parseTime } from './options.ts';
 import { amountOf, type Columns, time } from './output.ts';
 
-const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key'] as const;
+const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key', 'member'] as const;
 type Grouping = (typeof groupings)[number];
 type Group = Figures['items'][number];
 
@@ -16,6 +16,7 @@ const groupColumns: Readonly<Record<Grouping, (group: Group) => string | number 
   operation: ({ operation }) => operation,
   user: ({ user_id }) => user_id,
   key: ({ token_id }) => token_id,
+  member: ({ member_id, member_name }) => (member_id === null ? '' : `${member_name} (${member_id})`),
 };
 
 const columns: Columns<Group> = {
@@ -57,14 +58,15 @@ export const figuresCommand = command({
     until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
     user: { argument: 'ID', description: 'only requests of this user', parse: parseInteger },
     token: { argument: 'ID', description: 'only requests of this key', parse: parseInteger },
+    member: { argument: 'ID', description: 'only requests of this member', parse: parseInteger },
     model: { argument: 'MODEL', description: 'only requests of this model' },
     channel: { argument: 'CHANNEL', description: 'only requests that this channel served' },
     operation: { argument: 'OPERATION', description: 'only requests of this operation' },
   },
   examples: ['figures', 'figures --by model', 'figures --by hour,channel --since 7d --json'],
   async run({ client, options, output, signal }) {
-    const { by = [], user: user_id, token: token_id, ...others } = options;
-    const figures = await client.admin.figures({ by, user_id, token_id, ...others }, { signal });
+    const { by = [], user: user_id, token: token_id, member: member_id, ...others } = options;
+    const figures = await client.admin.figures({ by, user_id, token_id, member_id, ...others }, { signal });
     await output.readCurrency(client, signal);
     const heads = Object.fromEntries(by.map((grouping) => [grouping, groupColumns[grouping]]));
     output.table(figures.items, { ...heads, ...columns }, figures);

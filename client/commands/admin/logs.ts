@@ -65,6 +65,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },
       user: { argument: 'ID', description: 'only calls of this user', parse: parseInteger },
       token: { argument: 'ID', description: 'only calls with this key', parse: parseInteger },
+      member: { argument: 'ID', description: 'only calls of this member', parse: parseInteger },
       model: { argument: 'MODEL', description: 'only calls of this model' },
       channel: { argument: 'CHANNEL', description: 'only calls that this channel served' },
       operation: { argument: 'OPERATION', description: 'only calls of this operation' },
@@ -87,6 +88,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
         format: requested,
         user: user_id,
         token: token_id,
+        member: member_id,
         request: request_id,
         task: task_id,
       } = options;
@@ -95,6 +97,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       const filters = {
         user_id,
         token_id,
+        member_id,
         request_id,
         task_id,
         after,
