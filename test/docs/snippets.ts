@@ -49,12 +49,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The packages that snippets import, with their folders. */
 const packages = {
-  openai: join(root, 'node_modules/openai'),
   ws: join(root, 'node_modules/ws'),
-  ai: join(root, 'node_modules/ai'),
-  '@ai-sdk/alibaba': join(root, 'node_modules/@ai-sdk/alibaba'),
   '@types': join(root, 'node_modules/@types'),
-  '@anthropic-ai/sdk': fileURLToPath(new URL('.', import.meta.resolve('@anthropic-ai/sdk'))),
+  ...Object.fromEntries(
+    ['openai', 'ai', '@ai-sdk/alibaba', '@anthropic-ai/sdk'].map((name) => [
+      name,
+      join(root, 'test/interop/node_modules', name),
+    ]),
+  ),
 };
 
 /**

@@ -23,7 +23,9 @@ export default class TallyReporter implements Reporter {
     const isComplete = modules.length >= files.length && vitest.config.testNamePattern === undefined;
     const { lines, isValid } = tally(results, { isComplete });
     if (!vitest.projects.some(({ name }) => name === 'slow'))
-      lines.unshift('not run: the slow tests; `npm run test:all` runs them too');
+      lines.unshift(
+        'not run: the slow tests and those with SDKs and generators; `npm run test:all` runs them too',
+      );
     // After the summary of the default reporter.
     process.once('exit', () => console.log(lines.join('\n')));
     if (!isValid) process.exitCode = 1;

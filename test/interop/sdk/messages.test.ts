@@ -9,8 +9,8 @@ import Anthropic, {
 } from '@anthropic-ai/sdk';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeKey } from '../server/ledger.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { makeKey } from '../../server/ledger.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 
 let target: TestGateway;
 let sdk: Anthropic;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError, toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readSettings } from '../../server/settings/settings.ts';
-import { imageFiles } from '../sandbox-media/media-files.ts';
-import { logRows, makeKey, remainingQuota } from '../server/ledger.ts';
-import { type FaultInjectingProxy, startFaultInjectingProxy } from '../support/fault-injecting-proxy.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { readSettings } from '../../../server/settings/settings.ts';
+import { imageFiles } from '../../sandbox-media/media-files.ts';
+import { logRows, makeKey, remainingQuota } from '../../server/ledger.ts';
+import { type FaultInjectingProxy, startFaultInjectingProxy } from '../../support/fault-injecting-proxy.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 
 let target: TestGateway;
 let sdk: OpenAI;

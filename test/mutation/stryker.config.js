@@ -1,9 +1,9 @@
 /** @type {import('@stryker-mutator/core').PartialStrykerOptions} */
 export default {
   testRunner: 'vitest',
-  plugins: ['@stryker-mutator/vitest-runner', './test/support/mutate-words.ts'],
+  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/words.ts'],
   ignorers: ['words'],
-  vitest: { configFile: 'test/support/mutate.vitest.ts', related: false },
+  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
   incremental: true,
   incrementalFile: 'node_modules/.cache/stryker.json',
   concurrency: 1,

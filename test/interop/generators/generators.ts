@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { JsonObject } from '../../openapi/tools/document.ts';
-import { httpTypesSource } from '../../openapi/tools/http-types.ts';
+import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { httpTypesSource } from '../../../openapi/tools/http-types.ts';
 
 const run = promisify(execFile);
 
@@ -250,7 +250,7 @@ export async function problemsOf(
   };
   const files = [join(project, 'probe.ts'), ...programs];
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
-  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+  const tsc = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
   const { stdout } = await run(process.execPath, [tsc, '--project', project]).catch(
     (error: { stdout: string }) => error,
   );

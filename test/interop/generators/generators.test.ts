@@ -9,16 +9,16 @@ import {
   operationsOf,
   pascal,
   refName,
-} from '../../openapi/tools/document.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { type CallResult, eventsProgram, programs, type SpeechResult } from '../support/generated-calls.ts';
-import { exportedTypes, generateEvents, generators, problemsOf } from '../support/generators.ts';
-import { buildGo, callWithGo, generateGo, goProgram, hasGo } from '../support/go-client.ts';
+} from '../../../openapi/tools/document.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
+import { type CallResult, eventsProgram, programs, type SpeechResult } from './generated-calls.ts';
+import { exportedTypes, generateEvents, generators, problemsOf } from './generators.ts';
+import { buildGo, callWithGo, generateGo, goProgram, hasGo } from './go-client.ts';
 
 // Each generator reads the complete contract, and the compiler checks its complete output.
 vi.setConfig({ testTimeout: 120_000 });
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const generated = (name: string) => join(root, 'generated', name);
 const file = generated('openapi-clients.json');
 
@@ -28,7 +28,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   // Inside the package folder, so that the generated code resolves its dependencies.
-  folder = await mkdtemp(join(root, 'node_modules/.generators-'));
+  folder = await mkdtemp(join(root, 'test/interop/node_modules/.generators-'));
   json = JSON.parse(await readFile(file, 'utf8')) as JsonObject;
   gateway = await startTestGateway();
 });

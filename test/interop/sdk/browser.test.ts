@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launch } from '../docs/chromium.ts';
-import { startMock } from '../mock/server.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { hasChromium, launch } from '../../docs/chromium.ts';
+import { startMock } from '../../mock/server.ts';
+import { startTestGateway } from '../../support/gateway.ts';
 
 async function bundle(): Promise<string> {
   const { outputFiles } = await build({

@@ -11,7 +11,7 @@ import {
   objects,
   operationsOf,
   refName,
-} from '../../openapi/tools/document.ts';
+} from '../../../openapi/tools/document.ts';
 import type { CallResult } from './generated-calls.ts';
 
 const run = promisify(execFile);

@@ -3,9 +3,9 @@ import { createByteDance } from '@ai-sdk/bytedance';
 import { createOpenAI } from '@ai-sdk/openai';
 import { APICallError, embedMany, experimental_generateVideo, generateSpeech } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeKey } from '../server/ledger.ts';
-import { startFaultInjectingProxy } from '../support/fault-injecting-proxy.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { makeKey } from '../../server/ledger.ts';
+import { startFaultInjectingProxy } from '../../support/fault-injecting-proxy.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 
 let target: TestGateway;
 beforeAll(async () => {

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../generated/operations.ts';
-import { type InstalledPackage, installClient } from '../support/installed-package.ts';
+import { operations } from '../../../generated/operations.ts';
+import { type InstalledPackage, installClient } from '../../support/installed-package.ts';
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const client = join(root, 'client');
 const readme = await readFile(join(client, 'README.md'), 'utf8');
 
@@ -111,7 +111,7 @@ describe('the README', () => {
   ];
 
   test('contains only paths of the contract and existing methods', async () => {
-    const { Unigate } = await import('../../client/index.ts');
+    const { Unigate } = await import('../../../client/index.ts');
     const instance: object = new Unigate({ apiKey: 'k' });
     expect(rows.length).toBeGreaterThan(3);
     for (const [row, method, path, names] of rows) {
@@ -124,8 +124,8 @@ describe('the README', () => {
   });
 
   test('contains every method of the sockets', async () => {
-    const { RealtimeSession } = await import('../../client/realtime/realtime-session.ts');
-    const { InferenceTask } = await import('../../client/inference/inference-task.ts');
+    const { RealtimeSession } = await import('../../../client/realtime/realtime-session.ts');
+    const { InferenceTask } = await import('../../../client/inference/inference-task.ts');
     const internal = ['constructor', 'hasEnded', 'run', 'end', 'handleEvent', 'handleAudio'];
     for (const { prototype } of [RealtimeSession, InferenceTask]) {
       for (const name of Object.getOwnPropertyNames(prototype).filter((method) => !internal.includes(method)))
@@ -134,7 +134,7 @@ describe('the README', () => {
   });
 
   test('contains every method of the client', async () => {
-    const { Unigate } = await import('../../client/index.ts');
+    const { Unigate } = await import('../../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
     const { admin, baseUrl, http, ...areas } = instance;
     const nested = Object.entries(admin).map(([name, area]): [string, object] => [`admin.${name}`, area]);
@@ -147,8 +147,8 @@ describe('the README', () => {
   });
 
   test('contains every method that all tasks share', async () => {
-    const { FileTasks } = await import('../../client/tasks/file-tasks.ts');
-    const { Tasks } = await import('../../client/tasks/tasks.ts');
+    const { FileTasks } = await import('../../../client/tasks/file-tasks.ts');
+    const { Tasks } = await import('../../../client/tasks/tasks.ts');
     const all = [FileTasks.prototype, Tasks.prototype].flatMap(methodsOf);
     for (const name of all) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
   });
