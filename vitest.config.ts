@@ -56,6 +56,7 @@ const project = (name: string, { include, exclude = [] }: Files, testTimeout: nu
     include,
     exclude: [...configDefaults.exclude, ...exclude],
     testTimeout,
+    hookTimeout: testTimeout,
     globalSetup: name === 'interop' ? 'test/support/interop-packages.ts' : [],
     sequence: { groupOrder: 1 },
   },

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
+
 /** @type {import('@stryker-mutator/core').PartialStrykerOptions} */
 export default {
   testRunner: 'vitest',
-  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/words.ts'],
+  plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'words.ts')],
   ignorers: ['words'],
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
   incremental: true,

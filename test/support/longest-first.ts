@@ -6,7 +6,7 @@ const longest: readonly string[] = [
   'test/spec/new/operation.test.ts',
   'test/containers/image.test.ts',
   'test/tasks/crash.test.ts',
-  'test/spec/generators.test.ts',
+  'test/interop/generators/generators.test.ts',
   'test/mock/documented-responses.test.ts',
   'test/client/guide-commands.test.ts',
   'test/faults/killed-gateway.test.ts',

@@ -14,7 +14,7 @@ const speech = `{ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning
  */
 export const programs: Readonly<Record<string, string>> = {
   'openapi-typescript': `import createClient from 'openapi-fetch';
-import type { paths } from '../../support/openapi-typescript';
+import type { paths } from './openapi-typescript';
 
 export async function call(baseUrl: string, key: string) {
   const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
@@ -32,7 +32,7 @@ export async function call(baseUrl: string, key: string) {
   };
 }
 `,
-  'swagger-typescript-api': `import { Api } from '../../support/swagger-typescript-api';
+  'swagger-typescript-api': `import { Api } from './swagger-typescript-api';
 
 export async function call(baseUrl: string, key: string) {
   const api = new Api({ baseUrl, baseApiParams: { headers: { authorization: \`Bearer \${key}\` } } });
@@ -47,8 +47,8 @@ export async function call(baseUrl: string, key: string) {
   };
 }
 `,
-  'hey-api': `import { createClient } from '../../support/hey-api/client';
-import { createSpeech, createVideo, getVideo, listModels } from '../../support/hey-api';
+  'hey-api': `import { createClient } from './hey-api/client';
+import { createSpeech, createVideo, getVideo, listModels } from './hey-api';
 
 export async function call(baseUrl: string, key: string) {
   const client = createClient({ baseUrl, auth: key, throwOnError: true });
@@ -64,7 +64,7 @@ export async function call(baseUrl: string, key: string) {
   };
 }
 `,
-  orval: `import { createSpeech, createVideo, getVideo, listModels } from '../../support/orval';
+  orval: `import { createSpeech, createVideo, getVideo, listModels } from './orval';
 
 export async function call(_: string, key: string) {
   const options = { headers: { authorization: \`Bearer \${key}\` } };
@@ -81,7 +81,7 @@ export async function call(_: string, key: string) {
   };
 }
 `,
-  'openapi-typescript-codegen': `import { ModelsService, OpenAPI, SpeechService, VideoService } from '../../support/openapi-typescript-codegen';
+  'openapi-typescript-codegen': `import { ModelsService, OpenAPI, SpeechService, VideoService } from './openapi-typescript-codegen';
 
 export async function call(baseUrl: string, key: string) {
   Object.assign(OpenAPI, { BASE: baseUrl, TOKEN: key });
@@ -96,7 +96,7 @@ export async function call(baseUrl: string, key: string) {
   };
 }
 `,
-  oazapfts: `import { createSpeech, createVideo, defaults, getVideo, listModels } from '../../support/oazapfts';
+  oazapfts: `import { createSpeech, createVideo, defaults, getVideo, listModels } from './oazapfts';
 
 export async function call(baseUrl: string, key: string) {
   Object.assign(defaults, { baseUrl, headers: { authorization: \`Bearer \${key}\` } });
@@ -122,8 +122,8 @@ export async function call(baseUrl: string, key: string) {
 }
 `,
   'rtk-query': `import { configureStore } from '@reduxjs/toolkit';
-import { settings } from '../../support/empty-api';
-import { enhancedApi as api } from '../../support/rtk-query';
+import { settings } from './empty-api';
+import { enhancedApi as api } from './rtk-query';
 
 export async function call(baseUrl: string, key: string) {
   Object.assign(settings, { baseUrl, key });
@@ -155,7 +155,7 @@ export interface SpeechResult {
 /** A realtime session that uses the event types in `events.ts` beside it. */
 export const eventsProgram = `import type {
   InputTextBufferAppend, InputTextBufferCommit, Realtime, SessionFinish, SessionUpdate,
-} from '../../support/events';
+} from './events';
 
 type ClientEvent = SessionUpdate | InputTextBufferAppend | InputTextBufferCommit | SessionFinish;
 
