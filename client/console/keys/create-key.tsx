@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { MeReply, Token, TokenRequest } from '../../index.ts';
+import type { Member, MeReply, Token, TokenRequest } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { DialogForm } from '../calls/dialog-form.tsx';
 import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
@@ -13,22 +13,30 @@ import { ModelsField } from './models-field.tsx';
 
 interface CreateKeyProps {
   me: MeReply;
+  /** The member who receives the key. */
+  member?: Member;
   onClose: () => void;
   onCreated: (token: Token) => void;
 }
 
 /** The form that creates a key with at most the rights of the signed-in key. */
-export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
+export function CreateKey({ me, member, onClose, onCreated }: CreateKeyProps) {
   const client = useClient();
   const contract = useContract();
-  const form = useMemo(() => new Form(contract, contract.body('createToken'), { remain_quota: 100_000 }), []);
+  const form = useMemo(() => {
+    const initial = { remain_quota: 100_000, ...(member && { member_id: member.id }) };
+    return new Form(contract, contract.body('createToken'), initial);
+  }, []);
   const body = form.body.value;
   const call = async (signal: AbortSignal) => {
     // The form has the schema of this body.
     onCreated(await client.tokens.create(body as TokenRequest, { signal }));
   };
   return (
-    <Dialog title="Create a key" onClose={onClose}>
+    <Dialog
+      title={member === undefined ? 'Create a key' : `Create a key for ${member.name}`}
+      onClose={onClose}
+    >
       <DialogForm form={form} label="Create key" call={call} onClose={onClose}>
         <Field
           form={form}
@@ -89,7 +97,7 @@ export function CreateKey({ me, onClose, onCreated }: CreateKeyProps) {
               label="May create keys"
               hint="Such keys share the limits of this key."
             />
-            {isAdmin.value && (
+            {isAdmin.value && member === undefined && (
               <Field form={form} path="admin" label="Admin" hint="Allows all operations of the operator." />
             )}
           </div>

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Token } from '../../index.ts';
 import { DialogForm } from '../calls/dialog-form.tsx';
+import { changeOf } from '../contract/change.ts';
 import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form, type JsonObject } from '../contract/form.ts';
@@ -90,14 +91,4 @@ function fieldsOf(token: Token): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined),
   );
-}
-
-/** Returns the fields that differ. An emptied text is sent as an empty text, an emptied number as null. */
-function changeOf(before: JsonObject, after: JsonObject): JsonObject {
-  const change: JsonObject = {};
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (before[name] === after[name]) continue;
-    change[name] = after[name] ?? (typeof before[name] === 'string' ? '' : null);
-  }
-  return change;
 }

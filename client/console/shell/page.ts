@@ -14,7 +14,7 @@ export interface Page {
   summary: string;
   /** Further words that the command palette finds. */
   keywords: string;
-  /** Right without which a key does not see the page. */
-  requires?: Right;
+  /** Rights of which a key needs one to see the page. */
+  requires?: readonly Right[];
   load: () => Promise<{ default: ComponentType<{ pages: readonly Page[] }> }>;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { isAdmin, refreshSession, session } from '../session/session.ts';
+import { isAdmin, refreshSession, rights, session } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { Balance } from './balance.tsx';
 import { Budgets } from './budgets.tsx';
@@ -67,7 +67,7 @@ export default function UsagePage() {
           </select>
         </div>
         {current && !showsAll.value && <Balance me={current.me} />}
-        <Budgets showsAll={showsAll.value} />
+        {rights.value.has('calls') && <Budgets owner={showsAll.value ? 'all' : 'own'} />}
         {range && <UsageFigures range={range} group={group.value} showsAll={showsAll.value} />}
       </div>
     </>
