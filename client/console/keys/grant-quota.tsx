@@ -1,11 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { NewGrant, Token } from '../../index.ts';
 import { newId } from '../../sockets/new-id.ts';
-import { DialogForm } from '../calls/dialog-form.tsx';
+import { GrantDialog } from '../calls/grant-dialog.tsx';
 import { useContract } from '../contract/contract.ts';
-import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
-import { Dialog } from '../parts/dialog.tsx';
 import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 
@@ -29,26 +27,17 @@ export function GrantQuota({ token, onClose, onGranted }: GrantQuotaProps) {
     onGranted();
   };
   return (
-    <Dialog title={`Grant quota to ${token.name}`} onClose={onClose}>
-      <DialogForm form={form} label="Grant" call={call} onClose={onClose}>
-        <Field
-          form={form}
-          path="amount"
-          label="Amount"
-          hint="In quota units. A negative amount withdraws quota."
-        />
-        <Field form={form} path="reason" label="Reason" hint="Recorded in the ledger." rows={1} />
-        <p class="secondary numeric">
-          <Quota amount={token.remain_quota} hasNoUnit /> left
-          {typeof amount === 'number' && !Number.isNaN(amount) && (token.debt ?? 0) === 0 && (
-            <>
-              {amount < 0 ? ' − ' : ' + '}
-              <Quota amount={Math.abs(amount)} hasNoUnit /> ={' '}
-              <Quota amount={token.remain_quota + amount} hasNoUnit />
-            </>
-          )}
-        </p>
-      </DialogForm>
-    </Dialog>
+    <GrantDialog name={token.name} form={form} call={call} onClose={onClose}>
+      <p class="secondary numeric">
+        <Quota amount={token.remain_quota} hasNoUnit /> left
+        {typeof amount === 'number' && !Number.isNaN(amount) && (token.debt ?? 0) === 0 && (
+          <>
+            {amount < 0 ? ' − ' : ' + '}
+            <Quota amount={Math.abs(amount)} hasNoUnit /> ={' '}
+            <Quota amount={token.remain_quota + amount} hasNoUnit />
+          </>
+        )}
+      </p>
+    </GrantDialog>
   );
 }

@@ -13,12 +13,13 @@ export type KeyAction = 'edit' | 'grant' | 'revoke';
 
 interface KeyTableProps {
   tokens: readonly Token[];
-  isAdmin: boolean;
-  onAction: (action: KeyAction, token: Token) => void;
+  isAdmin?: boolean;
+  /** Undefined: the keys have no buttons. */
+  onAction?: (action: KeyAction, token: Token) => void;
 }
 
 /** Keys as a tree: each key is followed by those that were created with it. */
-export function KeyTable({ tokens, isAdmin, onAction }: KeyTableProps) {
+export function KeyTable({ tokens, isAdmin = false, onAction }: KeyTableProps) {
   return (
     <div class="table-scroll">
       <table class="table keys-table">
@@ -29,9 +30,11 @@ export function KeyTable({ tokens, isAdmin, onAction }: KeyTableProps) {
             <th>Quota</th>
             <th>Limits</th>
             <th>Created</th>
-            <th>
-              <span class="visually-hidden">Actions</span>
-            </th>
+            {onAction && (
+              <th>
+                <span class="visually-hidden">Actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -61,33 +64,35 @@ export function KeyTable({ tokens, isAdmin, onAction }: KeyTableProps) {
               <td class="secondary">
                 <Time at={token.created_time * 1_000} />
               </td>
-              <td class="key-actions">
-                {isAdmin && (
-                  <>
-                    <Button
-                      small
-                      variant="plain"
-                      icon={Coins}
-                      label={`Grant quota to ${token.name}`}
-                      onClick={() => onAction('grant', token)}
-                    />
-                    <Button
-                      small
-                      variant="plain"
-                      icon={SlidersHorizontal}
-                      label={`Change the limits of ${token.name}`}
-                      onClick={() => onAction('edit', token)}
-                    />
-                  </>
-                )}
-                <Button
-                  small
-                  variant="plain"
-                  icon={Trash2}
-                  label={`Revoke ${token.name}`}
-                  onClick={() => onAction('revoke', token)}
-                />
-              </td>
+              {onAction && (
+                <td class="key-actions">
+                  {isAdmin && (
+                    <>
+                      <Button
+                        small
+                        variant="plain"
+                        icon={Coins}
+                        label={`Grant quota to ${token.name}`}
+                        onClick={() => onAction('grant', token)}
+                      />
+                      <Button
+                        small
+                        variant="plain"
+                        icon={SlidersHorizontal}
+                        label={`Change the limits of ${token.name}`}
+                        onClick={() => onAction('edit', token)}
+                      />
+                    </>
+                  )}
+                  <Button
+                    small
+                    variant="plain"
+                    icon={Trash2}
+                    label={`Revoke ${token.name}`}
+                    onClick={() => onAction('revoke', token)}
+                  />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber, Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
-import { isAdmin, rights, useClient } from '../session/session.ts';
+import { isAdmin, useClient } from '../session/session.ts';
 import { CreateBudget } from './create-budget.tsx';
 import { DeleteBudget } from './delete-budget.tsx';
 import { EditBudget } from './edit-budget.tsx';
@@ -22,22 +22,28 @@ interface Loaded {
 
 const pageSize = 1_000;
 
-/** The budgets that the key sees, or those of all users. Admin keys create, change and delete them. */
-export function Budgets({ showsAll }: { showsAll: boolean }) {
+/** Whose budgets are shown: those that the key sees, those of all users, or those of one user by id. */
+type Owner = 'own' | 'all' | number;
+
+/** The budgets of an owner. Admin keys create, change and delete them. */
+export function Budgets({ owner }: { owner: Owner }) {
   const client = useClient();
   const reloads = useSignal(0);
   const open = useSignal<Open | undefined>(undefined);
   const run = useLoaded<Loaded>(async (signal) => {
-    const load = showsAll
-      ? client.admin.budgets.list({ page_size: pageSize }, { signal })
-      : client.me.budgets({ signal });
+    const ofUser = typeof owner === 'number' ? { user_id: owner } : {};
+    const load =
+      owner === 'own'
+        ? client.me.budgets({ signal })
+        : client.admin.budgets.list({ page_size: pageSize, ...ofUser }, { signal });
     const { items } = await load;
     // Names are read only for budgets of keys.
-    const needsNames =
-      !showsAll && rights.value.has('calls') && items.some(({ token_id }) => token_id !== null);
-    const tokens = needsNames ? await client.tokens.list({ page_size: pageSize }, { signal }) : undefined;
-    return { items, tokens: tokens?.items ?? [] };
-  }, `${showsAll} ${reloads.value}`);
+    if (owner === 'all' || items.every(({ token_id }) => token_id === null)) return { items, tokens: [] };
+    const keys = await (owner === 'own'
+      ? client.tokens.list({ page_size: pageSize }, { signal })
+      : client.admin.tokens.list({ page_size: pageSize, ...ofUser }, { signal }));
+    return { items, tokens: keys.items };
+  }, `${owner} ${reloads.value}`);
   const state = run.state.value;
   const loaded = useLastResult(run);
   const close = () => (open.value = undefined);
@@ -69,12 +75,18 @@ export function Budgets({ showsAll }: { showsAll: boolean }) {
         <BudgetBar
           key={budget.id}
           budget={budget}
-          name={nameOf(budget, tokens, showsAll)}
+          name={nameOf(budget, tokens, owner === 'all')}
           onChange={() => (open.value = { name: 'edit', budget })}
           onDelete={() => (open.value = { name: 'delete', budget })}
         />
       ))}
-      {current?.name === 'create' && <CreateBudget onClose={close} onSaved={reload} />}
+      {current?.name === 'create' && (
+        <CreateBudget
+          userId={typeof owner === 'number' ? owner : undefined}
+          onClose={close}
+          onSaved={reload}
+        />
+      )}
       {current?.name === 'edit' && <EditBudget budget={current.budget} onClose={close} onSaved={reload} />}
       {current?.name === 'delete' && (
         <DeleteBudget budget={current.budget} onClose={close} onDeleted={reload} />

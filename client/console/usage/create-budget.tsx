@@ -6,21 +6,23 @@ import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { session, useClient } from '../session/session.ts';
-import { ThresholdsField } from './thresholds-field.tsx';
+import { BudgetFields } from './budget-fields.tsx';
 import { UserField } from './user-field.tsx';
 
 interface CreateBudgetProps {
+  /** The user of the budget. Undefined: the form asks for it. */
+  userId?: number | undefined;
   onClose: () => void;
   onSaved: () => void;
 }
 
 /** The form that creates a budget of a user or a key, by default of the user of the signed-in key. */
-export function CreateBudget({ onClose, onSaved }: CreateBudgetProps) {
+export function CreateBudget({ userId, onClose, onSaved }: CreateBudgetProps) {
   const client = useClient();
   const contract = useContract();
   const form = useMemo(() => {
     const initial = {
-      user_id: session.peek()?.me.user.id,
+      user_id: userId ?? session.peek()?.me.user.id,
       amount: 100_000,
       period: 'monthly',
       time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -36,18 +38,11 @@ export function CreateBudget({ onClose, onSaved }: CreateBudgetProps) {
   return (
     <Dialog title="Create a budget" onClose={onClose}>
       <DialogForm form={form} label="Create budget" call={save} onClose={onClose}>
-        <UserField form={form} />
+        {userId === undefined && <UserField form={form} />}
         <Field form={form} path="token_id" label="Key id" hint="Empty for all keys of the user." />
-        <Field form={form} path="amount" label="Amount" />
         <Field form={form} path="period" label="Period" />
         <Field form={form} path="time_zone" label="Time zone" />
-        <ThresholdsField form={form} />
-        <Field
-          form={form}
-          path="hard"
-          label="Refuse calls that could exceed the budget"
-          hint="Without it, the budget only sends events."
-        />
+        <BudgetFields form={form} />
       </DialogForm>
     </Dialog>
   );

@@ -2,11 +2,10 @@ import { useMemo } from 'preact/hooks';
 import type { Budget } from '../../index.ts';
 import { DialogForm } from '../calls/dialog-form.tsx';
 import { useContract } from '../contract/contract.ts';
-import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { useClient } from '../session/session.ts';
-import { ThresholdsField } from './thresholds-field.tsx';
+import { BudgetFields } from './budget-fields.tsx';
 
 interface EditBudgetProps {
   budget: Budget;
@@ -29,14 +28,7 @@ export function EditBudget({ budget, onClose, onSaved }: EditBudgetProps) {
   return (
     <Dialog title="Change the budget" onClose={onClose}>
       <DialogForm form={form} label="Save" call={save} onClose={onClose}>
-        <Field form={form} path="amount" label="Amount" />
-        <ThresholdsField form={form} />
-        <Field
-          form={form}
-          path="hard"
-          label="Refuse calls that could exceed the budget"
-          hint="Without it, the budget only sends events."
-        />
+        <BudgetFields form={form} />
       </DialogForm>
     </Dialog>
   );

@@ -1,11 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { NewWalletGrant, User } from '../../index.ts';
 import { newId } from '../../sockets/new-id.ts';
-import { DialogForm } from '../calls/dialog-form.tsx';
+import { GrantDialog } from '../calls/grant-dialog.tsx';
 import { useContract } from '../contract/contract.ts';
 import { Field } from '../contract/field.tsx';
 import { Form } from '../contract/form.ts';
-import { Dialog } from '../parts/dialog.tsx';
 import { Quota } from '../parts/quota.tsx';
 import { useClient } from '../session/session.ts';
 
@@ -31,35 +30,26 @@ export function GrantToWallet({ user, onClose, onGranted }: GrantToWalletProps) 
     onGranted();
   };
   return (
-    <Dialog title={`Grant quota to ${user.name}`} onClose={onClose}>
-      <DialogForm form={form} label="Grant" call={call} onClose={onClose}>
-        <Field
-          form={form}
-          path="amount"
-          label="Amount"
-          hint="In quota units. A negative amount withdraws quota."
-        />
-        <Field
-          form={form}
-          path="reference"
-          label="Reference"
-          hint="Id of the payment. It is granted once."
-          rows={1}
-        />
-        <Field form={form} path="reason" label="Reason" hint="Recorded in the ledger." rows={1} />
-        <p class="secondary numeric">
-          {user.has_wallet ? (
-            <>
-              <Quota amount={user.remain_quota} hasNoUnit /> left in the wallet
-            </>
-          ) : (
-            <>
-              The first grant opens a wallet, which takes over the <Quota amount={user.remain_quota} /> of the
-              keys. This cannot be undone.
-            </>
-          )}
-        </p>
-      </DialogForm>
-    </Dialog>
+    <GrantDialog name={user.name} form={form} call={call} onClose={onClose}>
+      <Field
+        form={form}
+        path="reference"
+        label="Reference"
+        hint="Id of the payment. It is granted once."
+        rows={1}
+      />
+      <p class="secondary numeric">
+        {user.has_wallet ? (
+          <>
+            <Quota amount={user.remain_quota} hasNoUnit /> left in the wallet
+          </>
+        ) : (
+          <>
+            The first grant opens a wallet, which takes over the <Quota amount={user.remain_quota} /> of the
+            keys. This cannot be undone.
+          </>
+        )}
+      </p>
+    </GrantDialog>
   );
 }

@@ -9,15 +9,23 @@ import { Quota } from '../parts/quota.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
+import { addressOf, route } from '../shell/router.ts';
 import { GrantToWallet } from './grant-to-wallet.tsx';
 import { UserDialog } from './user-dialog.tsx';
+import { UserView } from './user-view.tsx';
 import './users.css';
 
 /** Number of users that the page requests at once. */
 const pageSize = 100;
 
-/** The users of the gateway: create, change and disable them. */
+/** The users of the gateway. The address selects one of them. */
 export default function UsersPage() {
+  const id = Number(route.value.query.get('user'));
+  return id > 0 ? <UserView key={id} id={id} /> : <UserList />;
+}
+
+/** All users: create, change and disable them. */
+function UserList() {
   const client = useClient();
   const name = useSignal('');
   const version = useSignal(0);
@@ -89,7 +97,8 @@ export default function UsersPage() {
                 {users.items.map((user) => (
                   <tr key={user.id}>
                     <td>
-                      {user.name} {user.disabled && <Badge tone="danger">disabled</Badge>}
+                      <a href={addressOf('users', { user: String(user.id) })}>{user.name}</a>{' '}
+                      {user.disabled && <Badge tone="danger">disabled</Badge>}
                     </td>
                     <td>{user.group}</td>
                     <td>{user.role}</td>
