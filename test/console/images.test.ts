@@ -85,6 +85,12 @@ describe.skipIf(!hasChromium)('the images page', () => {
     await other.getByRole('img', { name: 'a pier' }).waitFor();
   });
 
+  test('says that the task of an address does not exist', async () => {
+    const page = await target.open('#/images?task=unknown', { failures: [404] });
+    expect(await page.getByRole('alert').innerText()).toMatch(/unknown[^]*req_[0-9a-f]{32}/);
+    expect(await page.getByText('Your images appear here').count()).toBe(0);
+  });
+
   test('shows errors at their fields', async () => {
     const page = await target.open('#/images');
     await page.getByLabel('Prompt').fill('');

@@ -87,6 +87,27 @@ describe.skipIf(!hasChromium)('the console', () => {
     await page.waitForURL(/\/docs\/reference#operation\/createEmbedding/);
   });
 
+  test('selects the model of the address, also when it changes', async () => {
+    const page = await target.open('#/speech?model=beta%2Fspeech-02-hd');
+    const model = page.getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('beta/speech-02-hd');
+    const open = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await open('#/speech?model=alpha-tts');
+    await expect.poll(() => model.inputValue()).toBe('alpha-tts');
+    await open('#/speech?model=alpha-tts-realtime');
+    await page.getByRole('tab', { name: 'Realtime', selected: true }).waitFor();
+    await expect.poll(() => model.inputValue()).toBe('alpha-tts-realtime');
+    await open('#/video?model=eta-imagine-video');
+    await expect.poll(() => model.inputValue()).toBe('eta-imagine-video');
+    await open('#/video?model=gamma3.0-video');
+    await expect.poll(() => model.inputValue()).toBe('gamma3.0-video');
+    await open('#/voices?model=alpha3-tts-vd-2026-01-26');
+    await page.getByRole('tab', { name: 'Design', selected: true }).waitFor();
+    await expect.poll(() => model.inputValue()).toBe('alpha3-tts-vd-2026-01-26');
+    await open('#/music?model=sigma_lyrics');
+    await page.getByRole('tab', { name: 'Lyrics', selected: true }).waitFor();
+  });
+
   test('a key without the scope of an operator does not see the pages of operators', async () => {
     const { key } = await createKey();
     const page = await target.open('#/', { key });

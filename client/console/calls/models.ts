@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { Model } from '../../index.ts';
 import type { Option } from '../contract/field.tsx';
 import type { Form } from '../contract/form.ts';
 import { useClient } from '../session/session.ts';
+import { route } from '../shell/router.ts';
 import { useLoaded } from './run.ts';
 
 const known = signal<{ key: object; models: readonly Model[] } | undefined>(undefined);
@@ -20,6 +21,18 @@ export function useAllModels(): readonly Model[] | undefined {
     known.value = { key: client, models: await Array.fromAsync(client.models.list({ signal: abort })) };
   });
   return known.value?.models;
+}
+
+/** Calls `select` with the model that the address names, also when it changes: `#/messages?model=…`. */
+export function useModelInAddress(
+  models: readonly Model[] | undefined,
+  select: (model: Model) => void,
+): void {
+  const id = route.value.query.get('model');
+  const named = models?.find((model) => model.id === id);
+  useLayoutEffect(() => {
+    if (named !== undefined) select(named);
+  }, [named?.id]);
 }
 
 /** Returns the choices of the field `model`. Selects the first model if the key cannot use the current one. */

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { Waypoints } from 'lucide';
 import { useMemo } from 'preact/hooks';
-import { type EmbeddingListReply, type EmbeddingRequest, requestIdOf } from '../../index.ts';
+import { type EmbeddingListReply, type EmbeddingRequest, type Model, requestIdOf } from '../../index.ts';
 import { CallForm, submitForm } from '../calls/call-form.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
-import { useModelOptions } from '../calls/models.ts';
+import { useModelInAddress, useModelOptions } from '../calls/models.ts';
 import { requireModels } from '../calls/require-models.tsx';
 import { outcomeOf, useRun } from '../calls/run.ts';
 import { clientSample, samplesOf, shownJson } from '../calls/samples.ts';
@@ -38,7 +38,7 @@ interface Result {
 }
 
 /** Embeds texts and compares them. */
-function Page() {
+function Page({ models }: { models: readonly Model[] }) {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<Result>();
@@ -52,7 +52,8 @@ function Page() {
     }),
     [loaded],
   );
-  const models = useModelOptions(form, ['embeddings']);
+  const options = useModelOptions(form, ['embeddings']);
+  useModelInAddress(models, ({ id }) => form.set('model', id));
   const state = run.state.value;
   const body = form.body.value as EmbeddingRequest;
   return (
@@ -70,7 +71,7 @@ function Page() {
           }
         >
           <TextsField form={form} drafts={drafts} />
-          <Field form={form} path="model" label="Model" hint="" options={models} />
+          <Field form={form} path="model" label="Model" hint="" options={options} />
           <Field
             form={form}
             path="dimensions"

@@ -9,6 +9,7 @@ import { requireModels } from '../calls/require-models.tsx';
 import { useRun } from '../calls/run.ts';
 import { taskSample } from '../calls/samples.ts';
 import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
+import { TaskProgress } from '../calls/task-progress.tsx';
 import { taskSamples } from '../calls/task-samples.ts';
 import { Workbench } from '../calls/workbench.tsx';
 import { useContract } from '../contract/contract.ts';
@@ -47,6 +48,8 @@ function Page() {
     selectedId.value === undefined
       ? entries.value[0]
       : entries.value.find(({ id }) => id === selectedId.value);
+  /** The wait for a selected job that the gateway does not know. */
+  const missing = selected === undefined ? runs.started(selectedId.value) : undefined;
   const open = async ({ id, request_id: requestId }: OpenedTask) => {
     if (!entries.peek().some((entry) => entry.id === id)) {
       const prompt = await client.me.tasks.retrieve(id).then(
@@ -95,11 +98,17 @@ function Page() {
           </CallForm>
         }
       >
-        {selected === undefined ? (
+        {selected === undefined && missing === undefined && (
           <EmptyState icon={Images} title="Your images appear here">
             <p>Press Create images. A grid of four images takes a few seconds.</p>
           </EmptyState>
-        ) : (
+        )}
+        {missing && (
+          <div class="card">
+            <TaskProgress run={missing} />
+          </div>
+        )}
+        {selected && (
           <JobView
             key={selected.id}
             entry={selected}

@@ -10,6 +10,8 @@ export type JobRun = TaskRun<SucceededImageJob>;
 export interface JobRuns {
   /** Returns the wait for a job. Starts it if necessary. */
   of(entry: JobEntry): JobRun;
+  /** Returns the wait for a job, if it was started. It remains when the gateway does not know the job. */
+  started(id: string | undefined): JobRun | undefined;
 }
 
 /** Returns the waits of the page, which end with it. */
@@ -39,6 +41,7 @@ export function useJobRuns(): JobRuns {
       queueMicrotask(() => void start(entry, run));
       return run;
     },
+    started: (id) => (id === undefined ? undefined : runs.get(id)),
   };
 }
 

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { MessagesSquare, Trash2 } from 'lucide';
 import { useMemo } from 'preact/hooks';
-import type { MessageRequest } from '../../index.ts';
+import type { MessageRequest, Model } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
-import { useModelOptions } from '../calls/models.ts';
+import { useModelInAddress, useModelOptions } from '../calls/models.ts';
 import { requireModels } from '../calls/require-models.tsx';
 import { useRun } from '../calls/run.ts';
 import { type Contract, useContract } from '../contract/contract.ts';
@@ -48,13 +48,14 @@ function nextContent(text: string, files: readonly Attachment[]): InputBlock[] {
 }
 
 /** Chat with a model: streaming, tools, images. */
-function Workbench() {
+function Workbench({ models }: { models: readonly Model[] }) {
   const client = useClient();
   const loaded = useContract();
   const run = useRun<void>();
   const text = useSignal(firstMessage);
   const { form, drafts, conversation, attachments } = useMemo(() => createState(loaded), [loaded]);
-  const models = useModelOptions(form, ['messages']);
+  const options = useModelOptions(form, ['messages']);
+  useModelInAddress(models, ({ id }) => form.set('model', id));
   const state = run.state.value;
   const isStreaming = state.status === 'running';
   const openToolUses = conversation.openToolUses.value;
@@ -146,7 +147,7 @@ function Workbench() {
         </div>
       </section>
       <section class="card fields chat-settings" aria-label="Settings">
-        <Field form={form} path="model" label="Model" hint="" options={models} />
+        <Field form={form} path="model" label="Model" hint="" options={options} />
         <Field
           form={form}
           path="system"

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { Music } from 'lucide';
 import { useMemo } from 'preact/hooks';
-import type { MusicRequest, Song, SucceededMusicTask } from '../../index.ts';
+import type { Model, MusicRequest, Song, SucceededMusicTask } from '../../index.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
+import { useModelInAddress } from '../calls/models.ts';
 import { RecentTasks } from '../calls/recent-tasks.tsx';
 import { requireModels } from '../calls/require-models.tsx';
 import { clientSample, shownJson } from '../calls/samples.ts';
@@ -30,11 +31,13 @@ interface VersionedSong {
 const operations = ['submitMusic'] as const;
 
 /** Creates songs from a description or from lyrics, continues them and separates their stems. */
-function Page() {
+function Page({ models }: { models: readonly Model[] }) {
   const client = useClient();
   const loaded = useContract();
   const form = useMemo(() => new Form(loaded, loaded.body('submitMusic'), initialSong), [loaded]);
   const mode = useSignal<Mode>('Description');
+  // A request does not name its model. The model of lyrics has a mode of its own.
+  useModelInAddress(models, ({ id }) => (mode.value = id === 'sigma_lyrics' ? 'Lyrics' : 'Description'));
   const task = useTask<SucceededMusicTask>();
   const songs = useSignal<readonly VersionedSong[]>([]);
   const body = bodyOf(form, mode.value);

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { useModels } from '../calls/models.ts';
+import { useModelInAddress, useModels } from '../calls/models.ts';
 import { useLoaded } from '../calls/run.ts';
 import { Contract, type ContractDocument } from '../contract/contract.ts';
 import { Form } from '../contract/form.ts';
@@ -34,6 +34,7 @@ export function RealtimeTab() {
       ...(named && { voice: query.get('voice') ?? undefined }),
     });
   }, [contract, models !== undefined]);
+  useModelInAddress(form && models, ({ id }) => form?.set('model', id));
   if (loaded.status === 'failed') return <ErrorNotice error={loaded.error} />;
   if (models?.length === 0) return <p class="notice">This key can use no realtime model.</p>;
   return form && models ? <RealtimeSpeech form={form} models={models} /> : null;

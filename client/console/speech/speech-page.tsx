@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { useModels } from '../calls/models.ts';
+import { useModelInAddress, useModels } from '../calls/models.ts';
 import { contract } from '../contract/contract.ts';
 import { Form } from '../contract/form.ts';
 import { Tabs } from '../parts/tabs.tsx';
@@ -20,8 +20,11 @@ const defaultText =
 /** Speech as a complete file, as a stream, on a socket, and by several voices. */
 export default function SpeechPage() {
   const models = useModels(['synthesizer', 'multimodal', 'inference']);
+  const realtime = useModels(['realtime']);
   const { query } = route.value;
-  const mode = modes.find((name) => name.toLowerCase() === query.get('mode')) ?? 'Generate';
+  const isRealtime = realtime?.some(({ id }) => id === query.get('model'));
+  const mode =
+    modes.find((name) => name.toLowerCase() === query.get('mode')) ?? (isRealtime ? 'Realtime' : 'Generate');
   const loaded = contract.value;
   const form = useMemo(() => {
     const known =
@@ -30,6 +33,7 @@ export default function SpeechPage() {
     const voice = query.get('voice') ?? undefined;
     return new Form(loaded, speechSchema(loaded), { model: known.id, voice, input: defaultText });
   }, [loaded, models !== undefined]);
+  useModelInAddress(form && models, ({ id }) => form?.set('model', id));
   return (
     <>
       <PageHead title="Speech">Turn text into speech: as a file, as a stream, or while you write.</PageHead>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Clapperboard } from 'lucide';
 import type { Model } from '../../index.ts';
 import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { useModelInAddress } from '../calls/models.ts';
 import { RecentTasks } from '../calls/recent-tasks.tsx';
 import { taskSample } from '../calls/samples.ts';
 import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
@@ -13,7 +14,6 @@ import { useContract } from '../contract/contract.ts';
 import type { JsonObject } from '../contract/form.ts';
 import { EmptyState } from '../parts/notices.tsx';
 import { useClient } from '../session/session.ts';
-import { route } from '../shell/router.ts';
 import { formOf } from './draft.ts';
 import { formats, type VideoFormat, type VideoResult, videosFormat } from './formats.ts';
 import { type Medium, mediaProblemOf } from './media.ts';
@@ -21,15 +21,14 @@ import { openAiSample } from './openai-sample.ts';
 import { VideoForm } from './video-form.tsx';
 import { VideoView } from './video-view.tsx';
 
+const defaultModel = 'gamma3.0-video-prime';
 const operations = formats.map(({ operation }) => operation);
 
 /** Form, result, code and recent tasks. */
 export function VideoWorkbench({ models }: { models: readonly Model[] }) {
   const client = useClient();
   const contract = useContract();
-  const { query } = route.peek();
-  const asked = query.get('model') ?? 'gamma3.0-video-prime';
-  const first = models.find(({ id }) => id === asked) ?? models[0];
+  const first = models.find(({ id }) => id === defaultModel) ?? models[0];
   const format = useSignal(videosFormat);
   const form = useSignal(formOf(contract, videosFormat, first?.id ?? ''));
   const media = useSignal<readonly Medium[]>([]);
@@ -48,6 +47,7 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
     form.value = formOf(contract, next, chosen.id, { form: form.peek(), format: format.peek() });
     format.value = next;
   };
+  useModelInAddress(models, ({ id }) => change(videosFormat, id));
   const create = async () => {
     if (!form.peek().checkAll()) return;
     mediaProblem.value = undefined;

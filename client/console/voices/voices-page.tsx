@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { CallPanel } from '../calls/call-panel.tsx';
-import { useModels } from '../calls/models.ts';
+import { useModelInAddress, useModels } from '../calls/models.ts';
 import { outcomeOf, useRun } from '../calls/run.ts';
 import { Workbench } from '../calls/workbench.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -23,8 +23,13 @@ export default function VoicesPage() {
   const created = useSignal<CreatedVoice | undefined>(undefined);
   /** Increments when a voice was created or became ready. */
   const version = useSignal(0);
+  useModelInAddress(models, ({ id }) => {
+    const isTarget = (name: Mode) => targetsOf(name, models ?? []).some((target) => target.id === id);
+    if (!isTarget(mode.peek())) mode.value = modes.find(isTarget) ?? 'Clone';
+  });
   const targets = useMemo(() => models && targetsOf(mode.value, models), [models !== undefined, mode.value]);
   const form = useVoiceForm(mode.value, targets);
+  useModelInAddress(form && targets, ({ id }) => form?.set('input.target_model', id));
   return (
     <>
       <PageHead title="Voices">Clone a voice from a recording, or design one from a description.</PageHead>
