@@ -11,7 +11,7 @@ interface SecretDialogProps {
   /** Why the secret must be stored now. */
   warning: string;
   onClose: () => void;
-  /** What to do with the secret. */
+  /** Text below the secret. */
   children?: ComponentChildren;
 }
 
