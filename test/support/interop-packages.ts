@@ -16,7 +16,7 @@ export default async function installInterop(): Promise<void> {
   // npm writes this file at the end of an installation.
   const installed = await modifiedMs('node_modules/.package-lock.json');
   if (installed > (await modifiedMs('package-lock.json'))) return;
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = ['ci', '--ignore-scripts'];
   // Windows finds npm only through a shell.
   await promisify(execFile)('npm', args, { cwd: folder, shell: process.platform === 'win32' });
 }
