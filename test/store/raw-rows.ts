@@ -49,10 +49,13 @@ type Raw = readonly [text: (mark: (index: number) => string) => string, values: 
 async function runRaw({ engine, options }: TestStore, statements: readonly Raw[]): Promise<void> {
   if (engine === 'sqlite') {
     const books = new DatabaseSync(join(options.dataDir, 'unigate.db'), { timeout: 5_000 });
-    books.exec('begin immediate');
-    for (const [text, values] of statements) books.prepare(text(() => '?')).run(...values);
-    books.exec('commit');
-    books.close();
+    try {
+      books.exec('begin immediate');
+      for (const [text, values] of statements) books.prepare(text(() => '?')).run(...values);
+      books.exec('commit');
+    } finally {
+      books.close();
+    }
     return;
   }
   await onServer(async (client) => {
