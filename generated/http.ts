@@ -10963,7 +10963,7 @@ export interface components {
             created_at: number;
             /**
              * Format: int64
-             * @description Id of the key that received the amount: the charged key, or the key that funded it if the charged key was deleted. Null if the key had no quota limit when it was charged, so that only its used quota was corrected.
+             * @description Id of the key that received the amount: the charged key, or the key that funded it if the charged key was deleted. Null if the key had no quota limit when it was charged: the wallet of its user has the amount, or without a wallet only the used quota was corrected.
              */
             credited_to: number | null;
             /**

@@ -106,7 +106,9 @@ function isOf({ keyword }: Violation, ...keywords: readonly string[]): boolean {
 }
 
 function describeAll(violations: readonly Violation[]): string {
-  return violations.slice(0, maxReported).map(describeOne).join('; ');
+  // Alternatives can violate the same rule.
+  const described = new Set(violations.map(describeOne));
+  return [...described].slice(0, maxReported).join('; ');
 }
 
 function describeOne({ keyword, path, rule, params: { error, tag } }: Violation): string {

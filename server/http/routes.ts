@@ -152,7 +152,9 @@ export function route(request: Request, response: Response, next: NextFunction):
     if (unsupported !== undefined) throw new Failure(404, 'path_not_found', unsupported);
     if (match === undefined) {
       const called = `${request.method} ${request.path.slice(0, 200)}`;
-      throw new Failure(404, 'path_not_found', `${called} is not part of this API.`);
+      const meant = pathAtOtherBase(request);
+      const hint = meant === undefined ? '' : ` ${request.method} ${meant} is: check the base address.`;
+      throw new Failure(404, 'path_not_found', `${called} is not part of this API.${hint}`);
     }
     const allowed = [...match.methods.keys()].map((method) => method.toUpperCase()).join(', ');
     response.setHeader('allow', allowed);
@@ -186,6 +188,12 @@ export function requireOneHost({ rawHeaders }: IncomingMessage): void {
 /** Returns the message of the contract for an unsupported route. Undefined for any other route. */
 function unsupportedMessage({ method, path }: Request): string | undefined {
   return walk(unsupportedRoot, segments(path), 0, [])?.methods.get(method.toLowerCase());
+}
+
+/** Returns the path that a client meant whose base address has `/v1` but should not, or the reverse. */
+function pathAtOtherBase({ method, path }: Request): string | undefined {
+  const other = path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`;
+  return findRoute(other)?.methods.has(method.toLowerCase()) ? other : undefined;
 }
 
 /** Sets the header that clients of the messages API read. */

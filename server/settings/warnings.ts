@@ -150,14 +150,18 @@ function channelWarnings(configured: Configured, entries: readonly ChannelEntry[
 }
 
 /** Finds models of channels for which the channel has no cost. */
-export function missingCosts({ channels }: Pick<Configured, 'channels'>): MissingCost[] {
-  return channels.flatMap(({ protocol, models, costs = {} }, index) => {
+export function missingCosts({
+  channels,
+}: {
+  channels: readonly (Configured['channels'][number] & { name: string })[];
+}): MissingCost[] {
+  return channels.flatMap(({ name, protocol, models, costs = {} }, index) => {
     const known = Object.keys(costs);
     const without = new Set(
       models.flatMap(({ id }) => modelsOf(protocol, id)).filter((model) => !overlapsAny(model, known)),
     );
     if (without.size === 0) return [];
-    const problem = `no cost is set: ${[...without].join(', ')}.`;
+    const problem = `the channel ${name} has no cost for ${[...without].join(', ')}.`;
     return [{ kind: 'missing_cost', at: ['channels', index], problem }];
   });
 }

@@ -39,7 +39,7 @@ describe('an invalid command line', () => {
       '--units and --url require --outcome completed.',
     ],
     [['budgets', 'create', '5', '--user', '2'], "Required option '--period <period>' not specified."],
-    [['budgets', 'update', '5'], 'budgets update: --amount, --hard or --soft is required.'],
+    [['budgets', 'update', '5'], 'budgets update: --amount, --hard, --soft or --thresholds is required.'],
     [['budgets', 'update', '5', '--hard', '--soft'], '--hard and --soft cannot be combined.'],
     [['statements', 'export', '2'], "Required option '--month <month>' not specified."],
     [['endpoints', 'create', 'https://ops.example', '--events', 'all'], '--events must be among quota.low, '],
@@ -149,23 +149,29 @@ describe('prints one line and exits with 1 for', () => {
   });
 });
 
-test('lists channels with their limits and the use', async () => {
-  const url = await startStubServer((_, response) => {
+test('lists channels with their limits and the use, in the currency of the user', async () => {
+  const url = await startStubServer(({ url: path = '' }, response) => {
     const figures = { requests: 4, failures: {}, latency_p95_ms: null, last_failure: null };
     const limits = [
       { limit: 'concurrent_calls', max: 50, used: 2 },
-      { limit: 'spend_per_day', max: 5_000_000, used: 1_210_000 },
+      { limit: 'spend_per_day', max: 5_000_000, used: 1_250_000 },
     ];
+    const display = { quota_per_unit: 500_000, currency: 'EUR' };
     const items = [{ name: 'one', state: 'healthy', disabled: null, limits, figures }];
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ success: true, message: '', data: { items, total: 1 } }));
+    const data = path === '/api/me' ? { display } : { items, total: 1 };
+    response.end(JSON.stringify({ success: true, message: '', data }));
   });
   const { stdout } = await admin(['channels', 'list'], { env: { ...env, UNIGATE_BASE_URL: url } });
-  expect(stdout.toString()).toMatch(/ limits .*\n.* concurrent_calls 2\/50, spend_per_day 1210000\/5000000 /);
+  expect(stdout.toString()).toMatch(/ limits .*\n.* concurrent_calls 2\/50, spend_per_day €2.50\/€10.00 /);
 });
 
 test('reports problems of prices and exits with 1', async () => {
-  const missing = { kind: 'missing_cost', setting: 'channels.0', problem: 'no cost is set: voxa-v1.' };
+  const missing = {
+    kind: 'missing_cost',
+    setting: 'channels.0',
+    problem: 'the channel native has no cost for voxa-v1.',
+  };
   const unused = { kind: 'unused_price', setting: 'prices.a', problem: 'no channel serves such a model.' };
   let problems = [unused, missing];
   const url = await startStubServer((_, response) => {

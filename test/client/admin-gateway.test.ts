@@ -87,8 +87,8 @@ describe('keys', () => {
   test('are created, listed, updated and revoked', async () => {
     const made = await admin('keys', 'create', 'phone', '--user', '1', '--models', 'alpha3-tts-flash');
     const key = made.stdout.toString().trim();
-    expect(made.stderr).toMatch(/^key \d+\n$/);
-    const id = made.stderr.replace(/\D/g, '');
+    expect(made.stderr).toMatch(/^key \d+\nIts quota is 0: .*--unlimited.*\n$/);
+    const id = /^key (\d+)$/m.exec(made.stderr)?.[1] ?? '';
     const granted = ['keys', 'grant', id, '--amount', '5000', '--reason', 'March'];
     expect(await dataOf('GrantReply', ...granted)).toMatchObject({ amount: 5_000, remain_quota: 5_000 });
     expect(await printed('keys', 'list', '--name', 'phone')).toMatch(
@@ -186,10 +186,23 @@ describe('keys', () => {
 test('manages budgets', async () => {
   const user = (await printed('users', 'create', 'Grace')).trim();
   const id = (
-    await printed('budgets', 'create', '100', '--user', user, '--period', 'daily', '--hard')
+    await printed(
+      'budgets',
+      'create',
+      '100',
+      '--user',
+      user,
+      '--period',
+      'daily',
+      '--hard',
+      '--thresholds',
+      '50, 90',
+    )
   ).trim();
   const { items } = await dataOf<Page>('BudgetListReply', 'budgets', 'list', '--user', user);
-  expect(items).toMatchObject([{ id: Number(id), amount: 100, hard: true, time_zone: 'UTC' }]);
+  expect(items).toMatchObject([
+    { id: Number(id), amount: 100, hard: true, thresholds: [50, 90], time_zone: 'UTC' },
+  ]);
   expect(await printed('budgets', 'update', id, '--amount', '200', '--soft')).toContain('200');
   expect(await admin('budgets', 'update', id)).toMatchObject({ code: 2 });
   expect(await admin('budgets', 'create', '1', '--user', user)).toMatchObject({ code: 2 });
@@ -223,6 +236,10 @@ test('manages callback endpoints of the operator', async () => {
   expect(await printed('endpoints', 'deliveries', id)).toContain('ping');
   await printed('endpoints', 'delete', id);
   expect(await admin('endpoints', 'create', url, '--events', 'all')).toMatchObject({ code: 2 });
+  expect(await admin('endpoints', 'create', url, '--events', 'quota.low')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--threshold'),
+  });
 });
 
 test('lists, cancels and settles tasks and resends deliveries', async () => {

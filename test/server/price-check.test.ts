@@ -89,7 +89,7 @@ test('finds each kind of problem', async () => {
     {
       kind: 'missing_cost',
       setting: 'channels.1',
-      problem: 'no cost is set: theta-3d, house-video.',
+      problem: 'the channel b has no cost for theta-3d, house-video.',
     },
   ]);
 });

@@ -88,6 +88,16 @@ describe('errors before the operation runs', () => {
         },
       },
     ]);
+    const message = async (path: string, method = 'GET') =>
+      ((await (await fetch(target.url + path, { method })).json()) as { error: { message: string } }).error
+        .message;
+    expect(await message('/models')).toBe(
+      'GET /models is not part of this API. GET /v1/models is: check the base address.',
+    );
+    expect(await message('/v1/v1/messages', 'POST')).toBe(
+      'POST /v1/v1/messages is not part of this API. POST /v1/messages is: check the base address.',
+    );
+    expect(await message('/v1/v1/messages')).toBe('GET /v1/v1/messages is not part of this API.');
     const family = async (path: string) =>
       Object.keys((await (await fetch(target.url + path)).json()) as object).sort();
     expect(await family('/v1/messages/batches')).toEqual(['error', 'request_id', 'type']);

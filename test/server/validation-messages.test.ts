@@ -54,6 +54,12 @@ describe('the message for', () => {
       { ...gamma, input: { media: [] } },
       'input.media: must NOT have fewer than 1 items.',
     ],
+    [
+      'an empty list of texts',
+      '/v1/embeddings',
+      { model: 'm', input: [] },
+      'input: must NOT have fewer than 1 items.',
+    ],
     ['a wrong prompt', native, { ...gamma, input: { prompt: 5 } }, 'input.prompt: must be string.'],
     [
       'a voice of the wrong type',

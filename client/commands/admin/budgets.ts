@@ -16,6 +16,12 @@ const columns: Columns<Budget> = {
   end: ({ period_end }) => time(period_end),
 };
 
+const thresholds = {
+  argument: 'PERCENTAGES',
+  description: 'when budget.reached is sent, separated by commas; default: 50,80,100',
+  parse: (text: string, name: string) => text.split(',').map((part) => parseInteger(part.trim(), name)),
+} as const;
+
 const period = {
   argument: 'PERIOD',
   description: 'daily, weekly or monthly',
@@ -49,33 +55,35 @@ export const budgetCommands: Readonly<Record<string, AdminCommand>> = {
       period,
       zone: { argument: 'ZONE', description: 'IANA time zone; default: UTC' },
       hard: { description: 'refuse calls beyond the budget' },
+      thresholds,
     },
     examples: [
       'budgets create 100000 --token 7 --period daily --zone Europe/Berlin --hard',
-      'budgets create 5000000 --user 4 --period monthly',
+      'budgets create 5000000 --user 4 --period monthly --thresholds 50,90',
     ],
     async run({ client, text, options, output, signal }) {
-      const { user: user_id, token: token_id, period, zone: time_zone, hard = false } = options;
+      const { user: user_id, token: token_id, period, zone: time_zone, hard = false, thresholds } = options;
       const amount = parseInteger(text, 'AMOUNT');
-      const fields = { user_id, token_id, amount, period, time_zone, hard };
+      const fields = { user_id, token_id, amount, period, time_zone, hard, thresholds };
       const budget = await client.admin.budgets.create(fields, { signal });
       output.value(String(budget.id), budget);
     },
   }),
   'budgets update': command({
     argument: 'ID',
-    description: 'change the amount of a budget, or whether it is hard',
+    description: 'change the amount or the thresholds of a budget, or whether it is hard',
     options: {
       amount: { argument: 'QUOTA', description: 'new amount', parse: parseInteger },
       hard: { description: 'refuse calls beyond the budget' },
       soft: { description: 'allow calls beyond the budget' },
+      thresholds,
     },
     examples: ['budgets update 5 --amount 200000', 'budgets update 5 --soft'],
     async run({ client, text, options, output, signal }) {
-      const { amount, hard, soft } = options;
+      const { amount, hard, soft, thresholds } = options;
       if (Object.keys(options).length === 0)
-        throw new UsageError('budgets update: --amount, --hard or --soft is required.');
-      const change = { amount, hard: toggle({ hard, soft }) };
+        throw new UsageError('budgets update: --amount, --hard, --soft or --thresholds is required.');
+      const change = { amount, hard: toggle({ hard, soft }), thresholds };
       const budget = await client.admin.budgets.update(parseInteger(text, 'ID'), change, { signal });
       await output.readCurrency(client, signal);
       output.table([budget], columns, budget);

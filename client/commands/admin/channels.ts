@@ -2,23 +2,29 @@ import type { Channel } from '../../admin/channels.ts';
 import { UnigateError } from '../../errors.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { type Columns, type Output, time } from './output.ts';
 
-const columns: Columns<Channel> = {
+const columnsOf = (output: Output): Columns<Channel> => ({
   name: ({ name }) => name,
   protocol: ({ protocol }) => protocol,
   host: ({ host }) => host,
   priority: ({ priority }) => priority,
   weight: ({ weight }) => weight,
   state: ({ state, resting_until }) =>
-    state === 'resting' && resting_until !== null ? `resting until ${time(resting_until)}` : state,
-  limits: ({ limits }) => limits.map(({ limit, used, max }) => `${limit} ${used}/${max}`).join(', '),
+    state === 'resting' && resting_until !== null ? `cool-down until ${time(resting_until)}` : state,
+  limits: ({ limits }) =>
+    limits
+      .map(({ limit, used, max }) => {
+        const format = limit === 'spend_per_day' ? output.amount : String;
+        return `${limit} ${format(used)}/${format(max)}`;
+      })
+      .join(', '),
   requests: ({ figures }) => figures.requests,
   failures: ({ figures }) => Object.values(figures.failures).reduce((sum, count) => sum + count, 0),
   'p95 ms': ({ figures }) => figures.latency_p95_ms,
   last: ({ figures: { last_failure: last } }) => last && `${last.kind} ${time(last.at)}`,
   reason: ({ disabled }) => disabled?.reason,
-};
+});
 
 export const channelCommands: Readonly<Record<string, AdminCommand>> = {
   'channels list': command({
@@ -26,7 +32,9 @@ export const channelCommands: Readonly<Record<string, AdminCommand>> = {
     options: paging,
     examples: ['channels list', 'channels list --json'],
     async run({ client, options, output, signal }) {
-      output.page(await client.admin.channels.list(pageOf(options), { signal }), columns, options);
+      const page = await client.admin.channels.list(pageOf(options), { signal });
+      await output.readCurrency(client, signal);
+      output.page(page, columnsOf(output), options);
     },
   }),
   'channels test': command({
@@ -48,7 +56,8 @@ export const channelCommands: Readonly<Record<string, AdminCommand>> = {
     examples: ['channels enable native-eu'],
     async run({ client, text, output, signal }) {
       const channel = await client.admin.channels.enable(text, { signal });
-      output.table([channel], columns, channel);
+      await output.readCurrency(client, signal);
+      output.table([channel], columnsOf(output), channel);
     },
   }),
   'channels disable': command({
@@ -60,7 +69,8 @@ export const channelCommands: Readonly<Record<string, AdminCommand>> = {
     examples: ['channels disable native-eu --reason "their maintenance until noon"'],
     async run({ client, text, options: { reason }, output, signal }) {
       const channel = await client.admin.channels.disable(text, reason, { signal });
-      output.table([channel], columns, channel);
+      await output.readCurrency(client, signal);
+      output.table([channel], columnsOf(output), channel);
     },
   }),
 };

@@ -57,6 +57,9 @@ export const refundCommand = command({
     const amounts = { charged: amountOf(refund.charged), refunded: amountOf(refund.amount) };
     const left = amountOf(refund.remain_quota);
     output.fields({ request, ...amounts, key: key ?? refund.token_id, left }, refund);
-    if (key === null) output.note('The key had no limit, so only its used quota was corrected.');
+    if (key === null)
+      output.note(
+        'The key had no limit: the refund is in the wallet of its user, or without one only corrects the used quota.',
+      );
   },
 });

@@ -3,13 +3,13 @@ import type { Endpoint, EventDelivery } from '../../endpoints.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
 import { pageOf, paging, parseInteger } from './options.ts';
-import { type Columns, time } from './output.ts';
+import { amountOf, type Columns, time } from './output.ts';
 
 const columns: Columns<Endpoint> = {
   id: ({ id }) => id,
   url: ({ url }) => url,
   events: ({ events }) => events.join(','),
-  threshold: ({ quota_threshold }) => quota_threshold,
+  threshold: ({ quota_threshold }) => amountOf(quota_threshold),
   disabled: ({ disabled }) => disabled,
   created: ({ created_at }) => time(created_at),
 };
@@ -50,6 +50,7 @@ export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
     examples: ['endpoints list'],
     async run({ client, output, signal }) {
       const list = await client.admin.endpoints.list({ signal });
+      await output.readCurrency(client, signal);
       output.table(list.items, columns, list);
     },
   }),
@@ -71,6 +72,8 @@ export const endpointCommands: Readonly<Record<string, AdminCommand>> = {
     ],
     async run({ client, text: url, options, output, signal }) {
       const { events = defaultEvents, threshold: quota_threshold, description } = options;
+      if (events.includes('quota.low') && quota_threshold === undefined)
+        throw new UsageError('endpoints create: quota.low requires --threshold.');
       const body = { url, events, quota_threshold, description };
       const endpoint = await client.admin.endpoints.create(body, { signal });
       output.value(endpoint.secret, endpoint);

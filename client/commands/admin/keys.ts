@@ -119,7 +119,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
         description: 'quota in quota units; default 0',
         parse: parseInteger,
       },
-      unlimited: { description: 'no quota limit' },
+      unlimited: { description: 'no quota limit; the wallet of the user, if it has one, is the limit' },
       admin: { description: 'unlimited key with admin access, for a user with the role admin' },
       'no-create-keys': { description: 'do not allow it to create keys' },
       ...limits,
@@ -127,6 +127,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     examples: [
       'keys create laptop --user 2 --quota 100000',
       'keys create trial --user 2 --quota 500 --models alpha3-tts-flash --ends 30d',
+      'keys create web --user 3 --unlimited',
       'keys create "on call" --admin',
     ],
     async run({ client, text: name, options, output, signal }) {
@@ -140,6 +141,10 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
           ? await client.tokens.create(ownLimits(body), { signal })
           : await client.admin.tokens.create(user, body, { signal });
       output.note(`key ${token.id}`);
+      if (remain_quota === 0 && quota === undefined)
+        output.note(
+          `Its quota is 0: grant some with "keys grant ${token.id} --amount QUOTA --reason TEXT", or remove the limit with "keys update ${token.id} --unlimited".`,
+        );
       output.value(token.key, token);
     },
   }),

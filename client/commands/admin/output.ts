@@ -38,6 +38,9 @@ export class Output {
     if (!this.#json) this.#formatAmount = await readAmountFormat(client, signal);
   }
 
+  /** Formats an amount of quota within a text. */
+  readonly amount = (quota: number): string => this.#formatAmount(quota);
+
   /** Prints a table with a header, or the data as JSON. */
   table<Item>(items: readonly Item[], columns: Columns<Item>, data: unknown = items): void {
     const columnReaders = Object.values(columns);

@@ -21,7 +21,7 @@ export const grantToWallet: Handler<'grantToWallet'> = async ({ gateway, caller,
     case 'reused':
       throw invalid(
         'reference',
-        `was used for another grant of ${result.grant.amount} before.`,
+        `was already used for a grant of ${result.grant.amount}.`,
         'idempotency_key_reused',
       );
     case 'out_of_range':

@@ -12,7 +12,7 @@ describeOperation('auditPrices', {
           {
             kind: 'missing_cost',
             setting: 'channels.0',
-            problem: expect.stringMatching(/^no cost is set: .+\.$/),
+            problem: expect.stringMatching(/^the channel .+ has no cost for .+\.$/),
           },
         ],
       });
