@@ -52,7 +52,9 @@ test('the commands of the keys and billing guides run in a checkout', { timeout:
     expect({ code, key, stderr }).toEqual({
       code: 1,
       key: expect.any(String),
-      stderr: expect.stringMatching(/^key 2\nunigate: invalid_api_key \(401\): .*\[request req_\w+\]\n$/),
+      stderr: expect.stringMatching(
+        /^key 2\nIts quota is 0: .*\nunigate: invalid_api_key \(401\): .*\[request req_\w+\]\n$/,
+      ),
     });
     expect(stdout).toMatch(/^left +1000$/m);
 
