@@ -49,7 +49,13 @@ export type {
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from './admin/channels.ts';
 export type { Group, GroupPage, GroupQuery, Groups } from './admin/groups.ts';
-export type { PriceCheck, PriceProblem, Prices } from './admin/prices.ts';
+export type {
+  ExplainPriceRequest,
+  PriceCheck,
+  PriceExplanation,
+  PriceProblem,
+  Prices,
+} from './admin/prices.ts';
 export type {
   NewWalletGrant,
   UserWallets,

@@ -2750,6 +2750,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/prices/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain the price of a request.
+         * @description Calculates what a request would cost, with the calculation that charges calls: the upper bound that is reserved, the charge for a given usage, and the costs at the providers. Nothing is reserved, logged or sent to a provider. Referenced tasks, assets and clips need not exist. All operations that cost quota are supported, except sockets. A request that the operation or the model refuses gets 400, with the message that the caller would get, and a model that does not exist or has no price gets 404.
+         */
+        post: operations["explainPrice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -11330,6 +11350,227 @@ export interface components {
             };
         };
         /**
+         * ExplainedUsage
+         * @description Usage that a provider could report, for the settlement. A figure that is absent counts as not reported, so its upper bound is charged if it has a price.
+         */
+        ExplainedUsage: {
+            /**
+             * @description Units of the model, also under the name of the unit.
+             * @example 5
+             */
+            units?: number;
+            /**
+             * @description Units of a model that is metered in characters.
+             * @example 40
+             */
+            characters?: number;
+            /**
+             * @description Units of a model that is metered in seconds.
+             * @example 5
+             */
+            seconds?: number;
+            /**
+             * @description Units of a model that is metered in actions.
+             * @example 1
+             */
+            actions?: number;
+            /**
+             * @description Units of a model that is metered in tracks.
+             * @example 2
+             */
+            tracks?: number;
+            /**
+             * @description Units of a model that is metered in tokens. The default is the sum of the input and output tokens.
+             * @example 120
+             */
+            tokens?: number;
+            /**
+             * Format: int64
+             * @description Input tokens, including those of the prompt cache.
+             * @example 100
+             */
+            input_tokens?: number;
+            /**
+             * Format: int64
+             * @description Input tokens that were read from the prompt cache.
+             * @example 80
+             */
+            cached_tokens?: number;
+            /**
+             * Format: int64
+             * @description Input tokens that were written to the prompt cache.
+             * @example 10
+             */
+            cache_write_tokens?: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             * @example 20
+             */
+            output_tokens?: number;
+            /**
+             * Format: int64
+             * @description Completion tokens of a video.
+             * @example 108000
+             */
+            completion_tokens?: number;
+        };
+        /**
+         * ExplainPriceRequest
+         * @description A request whose price is calculated, and optionally a usage.
+         */
+        ExplainPriceRequest: {
+            /**
+             * @description Operation of the request, as its id or path. By default, the first operation of the model for which `body` is valid; for a generic video request, `createVideo`.
+             * @example createVideo
+             * @example /v1/videos
+             */
+            operation?: string;
+            /**
+             * @description Model of the request, in place of the one in `body`. Music, lyrics, images and identity verification have a fixed model and no such field in their bodies. Required unless `body` or `operation` determines the model.
+             * @example gamma3.0-video
+             */
+            model?: string;
+            /**
+             * @description Body of the request, as a client sends it. The rules of the operation and the model apply to it.
+             * @example {
+             *       "prompt": "A kite over the sea.",
+             *       "seconds": "5",
+             *       "size": "1080p"
+             *     }
+             */
+            body: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int64
+             * @description Id of the user who sends the request. It sets the group and the custom voices. The default is the user of the caller.
+             * @example 4
+             */
+            user_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the key that sends the request. It also sets the models that are allowed.
+             * @example 7
+             */
+            token_id?: number;
+            /**
+             * @description Group whose prices, models and channels apply, in place of the group of the key or user.
+             * @example trial
+             */
+            group?: string;
+            usage?: components["schemas"]["ExplainedUsage"];
+        };
+        /**
+         * PriceCalculation
+         * @description A calculated price. The fields have the meaning that they have in the log.
+         */
+        PriceCalculation: {
+            /**
+             * @description Number of units. Seconds can be fractional.
+             * @example 5
+             */
+            units: number;
+            /**
+             * @description Quota per unit, before the ratio of the group. Null if a price rule applies.
+             * @example 2
+             */
+            unit_price: number | null;
+            /** @description The price rule that applies, with the figures that it prices. Null if every unit has the same price. */
+            price_rule: components["schemas"]["AppliedPriceRule"] | null;
+            /**
+             * @description Price multiplier of the group. 1 for costs.
+             * @example 1
+             */
+            group_ratio: number;
+            /**
+             * Format: int64
+             * @description The price, rounded up, in quota units.
+             * @example 25000
+             */
+            quota: number;
+            /** @description Figures of the given usage that are not plausible for the request, so that their upper bound is charged. */
+            replaced: string[];
+            /** @description The calculation as text for humans, one step per line. Programs read the fields. */
+            explanation: string[];
+        };
+        /**
+         * ExplainedCost
+         * @description Cost of a request at the provider of a channel, by the `costs` of the channel.
+         */
+        ExplainedCost: {
+            /**
+             * @description Name of the channel.
+             * @example native-eu
+             */
+            channel: string;
+            /** @description Cost of the upper bound. Null if the channel has no cost for the model. */
+            reservation: components["schemas"]["PriceCalculation"] | null;
+            /** @description Cost of the given usage. Null without a usage, or if the channel has no cost for the model. */
+            settlement: components["schemas"]["PriceCalculation"] | null;
+        };
+        /**
+         * PriceExplanation
+         * @description The price of a request. `reservation` is its upper bound, which the gateway reserves before the call. `settlement` is the charge for the given usage. `costs` are the costs at the providers of the channels that can serve the request.
+         */
+        PriceExplanation: {
+            /**
+             * @description Id of the operation.
+             * @example createVideo
+             */
+            operation: string;
+            /**
+             * @description Id of the model.
+             * @example gamma3.0-video
+             */
+            model: string;
+            /**
+             * @description Unit of the model, for example characters, tokens or seconds.
+             * @example seconds
+             */
+            unit: string;
+            /**
+             * @description Group whose prices apply.
+             * @example default
+             */
+            group: string;
+            /**
+             * @description Revision of the configuration that sets the prices.
+             * @example 5f1c0e9a7b42
+             */
+            revision: string;
+            /**
+             * @description Fields of the request that price rules can depend on, under their names in `when`. Omitted fields of the request have their default.
+             * @example {
+             *       "resolution": "1080p",
+             *       "duration": 5
+             *     }
+             */
+            fields: {
+                [key: string]: unknown;
+            };
+            display: components["schemas"]["MeDisplay"];
+            reservation: components["schemas"]["PriceCalculation"];
+            /** @description The charge for `usage`. Null without it. */
+            settlement: components["schemas"]["PriceCalculation"] | null;
+            /** @description Costs by channel, in the order of the configuration. Disabled channels are omitted. */
+            costs: components["schemas"]["ExplainedCost"][];
+        };
+        /**
+         * ExplainPriceReply
+         * @description Result of explainPrice.
+         */
+        ExplainPriceReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["PriceExplanation"];
+        };
+        /**
          * DocsFile
          * @description A page of the documentation, or a file that the page needs. Pages load no resources of other hosts.
          */
@@ -17596,6 +17837,41 @@ export interface operations {
             };
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    explainPrice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The request, and optionally its sender and its usage. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainPriceRequest"];
+            };
+        };
+        responses: {
+            /** @description The price. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainPriceReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

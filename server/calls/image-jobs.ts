@@ -29,10 +29,14 @@ export function startImageJob(
     ...plan,
     format: 'image',
     facts: { ...facts },
-    expectedUnits: 1,
-    priceFields: { action: facts.action },
+    ...priceOfAction(facts.action),
     ...(notifyHook !== undefined && { callbackUrl: notifyHook }),
   });
+}
+
+/** Returns the price of an image job: one action. */
+export function priceOfAction(action: ImageFacts['action']): Pick<TaskPlan, 'expectedUnits' | 'priceFields'> {
+  return { expectedUnits: 1, priceFields: { action } };
 }
 
 /** Reads the current state of the caller's image job. @throws Failure 404 for every other id, naming `field` */

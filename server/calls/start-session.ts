@@ -2,13 +2,17 @@ import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { findModel } from '../models/catalogue.ts';
 import { startSession as startUpstreamSession } from '../providers/verification/sessions.ts';
+import type { PricedRequest } from '../quota/quote.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
 import { persist } from '../store/store.ts';
 import { createWithFailover } from './create-with-failover.ts';
 import { openMetering } from './metered-call.ts';
 
-/** The model that verification sessions are billed as. A session costs one action. */
+/** The model that verification sessions are billed as. */
 export const sessionModel = findModel('vendorx_verification');
+
+/** The price of a session: one action. */
+export const pricedSession: PricedRequest = { model: sessionModel, expectedUnits: 1 };
 
 /**
  * Starts a verification session at a provider. The session is stored and charged when this resolves, even if the client has
@@ -25,7 +29,7 @@ export async function startSession(
   );
   return gateway.detachedCalls.run(async (signal) => {
     const operation = 'createVerificationSession';
-    const metering = await openMetering(request, { operation, model: sessionModel, expectedUnits: 1 });
+    const metering = await openMetering(request, { operation, ...pricedSession });
     const user = caller.userId;
     let name = '';
     try {

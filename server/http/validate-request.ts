@@ -1,4 +1,4 @@
-import type { Options, ValidateFunction } from 'ajv';
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { NextFunction, Request, Response } from 'express';
@@ -31,8 +31,7 @@ const checksByBundle = new WeakMap<object, RequestChecks>();
  * @throws Error when the bundle lacks an operation. The middleware fails with Failure 400, which names the field.
  */
 export function validateRequest(bundle: object, explainer: ViolationExplainer = () => undefined) {
-  const checks = checksByBundle.get(bundle) ?? new RequestChecks(bundle);
-  checksByBundle.set(bundle, checks);
+  const checks = checksOf(bundle);
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { context, headers, body } = request;
     const { operation, params, query } = context;
@@ -54,20 +53,49 @@ export function validateRequest(bundle: object, explainer: ViolationExplainer = 
       return;
     }
     const errors = [...(areParametersValid.errors ?? []), ...(isBodyValid.errors ?? [])];
-    const violations = errors.map(violationOf);
-    const explained = violations
-      .values()
-      .map((violation) => explainer(operation.id, body, violation))
-      .find((failure) => failure !== undefined);
-    next(explained ?? new Failure(400, 'invalid_request', `${describeViolations(violations)}.`));
+    next(failureOf(errors, explainer, operation.id, body));
+  };
+}
+
+function failureOf(
+  errors: readonly ErrorObject[],
+  explainer: ViolationExplainer,
+  operation: OperationId,
+  body: unknown,
+): Failure {
+  const violations = errors.map(violationOf);
+  const explained = violations
+    .values()
+    .map((violation) => explainer(operation, body, violation))
+    .find((failure) => failure !== undefined);
+  return explained ?? new Failure(400, 'invalid_request', `${describeViolations(violations)}.`);
+}
+
+/** Returns a function that finds the failure of a body under the schema of an operation. Undefined: the body is valid. */
+export function bodyCheck(
+  bundle: object,
+  explainer: ViolationExplainer,
+): (operation: OperationId, body: unknown) => Failure | undefined {
+  const checks = checksOf(bundle);
+  return (operation, body) => {
+    const { isBodyValid } = checks.of(operation);
+    return isBodyValid({ body })
+      ? undefined
+      : failureOf(isBodyValid.errors ?? [], explainer, operation, body);
   };
 }
 
 /** Returns whether a body meets the schema of an operation. */
 export function bodyTest(bundle: object): (operation: OperationId, body: unknown) => boolean {
+  const checks = checksOf(bundle);
+  return (operation, body) => checks.of(operation).isBodyValid({ body });
+}
+
+/** Returns the checks of a bundle. @throws Error when the bundle lacks an operation */
+function checksOf(bundle: object): RequestChecks {
   const checks = checksByBundle.get(bundle) ?? new RequestChecks(bundle);
   checksByBundle.set(bundle, checks);
-  return (operation, body) => checks.of(operation).isBodyValid({ body });
+  return checks;
 }
 
 interface RequestCheck {

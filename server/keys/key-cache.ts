@@ -136,17 +136,8 @@ export class KeyCache {
       throw keyRefused();
     }
     const caller: Caller = {
-      tokenId: token.id,
-      userId: token.userId,
+      ...callerOf(token),
       allowances: await findAllowances(store.read, token),
-      ancestorIds: token.lineage.ancestorIds,
-      hasLimits: hasLimits(token),
-      tokenName: token.name,
-      memberRole: token.memberRole ?? undefined,
-      unlimited: token.unlimitedQuota && !token.hasWallet && !token.hasBudget,
-      isAdmin: hasAdminAccess(token),
-      group: token.group,
-      modelLimits: token.modelLimits,
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const entry = {
@@ -198,6 +189,22 @@ function dependsOn(
     ancestorIds.some(matches) ||
     allowances.some((allowance) => matches(allowance.tokenId))
   );
+}
+
+/** Returns the owner and the rights of a key, without its allowances. */
+export function callerOf(token: TokenRecord): Caller {
+  return {
+    tokenId: token.id,
+    userId: token.userId,
+    ancestorIds: token.lineage.ancestorIds,
+    hasLimits: hasLimits(token),
+    tokenName: token.name,
+    memberRole: token.memberRole ?? undefined,
+    unlimited: token.unlimitedQuota && !token.hasWallet && !token.hasBudget,
+    isAdmin: hasAdminAccess(token),
+    group: token.group,
+    modelLimits: token.modelLimits,
+  };
 }
 
 /** Whether a key is valid at `now`, in epoch milliseconds. */

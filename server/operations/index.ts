@@ -12,6 +12,7 @@ export { deleteUserMember } from './admin/deleteUserMember.ts';
 export { disableChannel } from './admin/disableChannel.ts';
 export { enableChannel } from './admin/enableChannel.ts';
 export { explainCharge } from './admin/explainCharge.ts';
+export { explainPrice } from './admin/explainPrice.ts';
 export { exportLogs } from './admin/exportLogs.ts';
 export { getOperatorEndpoint } from './admin/getOperatorEndpoint.ts';
 export { getTask } from './admin/getTask.ts';

@@ -31,14 +31,29 @@ export function explainCharge(charge: Charge, { forOperator }: { forOperator: bo
 }
 
 function calculation(charge: Charge): string[] {
-  const { units, unit, unit_price, group_ratio } = charge;
-  const cost = calculatedCost(charge);
+  const { units, unit, unit_price: unitPrice, group_ratio: groupRatio } = charge;
   const rule = appliedRuleOf(charge);
-  if (rule !== null) return ruleCalculation(rule, group_ratio, cost);
+  return explainCost({ units, unit, unitPrice, groupRatio, rule, cost: calculatedCost(charge) });
+}
+
+/** A calculated cost. */
+interface CalculatedCost {
+  units: number;
+  unit: string;
+  unitPrice: number | null;
+  groupRatio: number;
+  /** Null: every unit has the same price. */
+  rule: AppliedRule | null;
+  cost: number;
+}
+
+/** Explains a cost as arithmetic, one step a line. */
+export function explainCost({ units, unit, unitPrice, groupRatio, rule, cost }: CalculatedCost): string[] {
+  if (rule !== null) return ruleCalculation(rule, groupRatio, cost);
   // The noise of floating point begins behind the 15th digit.
-  const product = Number((units * (unit_price ?? 0) * group_ratio).toPrecision(15));
+  const product = Number((units * (unitPrice ?? 0) * groupRatio).toPrecision(15));
   const rounded = product === cost ? '' : `, rounded up to ${cost}`;
-  return [`${units} ${unit} x ${unit_price} x ${group_ratio} = ${product}${rounded}`];
+  return [`${units} ${unit} x ${unitPrice} x ${groupRatio} = ${product}${rounded}`];
 }
 
 /** Returns the calculation of a cost under a price rule: the rule, a line for each figure, and the total. */

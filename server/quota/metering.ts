@@ -1,17 +1,16 @@
-import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../keys/caller.ts';
 import { keyRefused } from '../keys/key-cache.ts';
 import type { Timers } from '../lib/timers.ts';
-import { isPlausible, type Usage, type UsageBound } from '../models/usage.ts';
-import type { ChosenRule, PriceFields } from '../settings/price-rules.ts';
+import type { Usage, UsageBound } from '../models/usage.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { FinalState } from '../store/schema.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { recordCost, recordReservation, recordSettlement } from '../telemetry/quota-metrics.ts';
 import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
-import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from './price-rules.ts';
+import { usageBounds } from './price-rules.ts';
 import { costOf, highestCost, type Prices, type PriceTerms } from './prices.ts';
+import { appliedRule, boundsOf, chargeableUsage, type PricedRequest, quoteFor } from './quote.ts';
 import type { VendorCosts } from './vendor-costs.ts';
 
 export type { Usage } from '../models/usage.ts';
@@ -32,17 +31,11 @@ export interface MeteringParts {
   readonly channels?: SpendRecorder;
 }
 
-export interface MeteredCall {
+/** A call with its price. The gateway reserves quota for its upper bound. */
+export interface MeteredCall extends PricedRequest {
   requestId: string;
   caller: Caller;
   operation: string;
-  model: { id: string; unit: Unit };
-  /** Upper bound of the units that the call uses. The gateway reserves quota for them. */
-  expectedUnits: number;
-  /** Upper bound of the output tokens among the expected units. Default: all may be output. */
-  maxOutputTokens?: number;
-  /** Returns the fields that the price depends on. Called only if the model has price rules. */
-  priceFields?: () => PriceFields;
   /** Usage to charge for an answer without a report. Default: the upper bound. */
   likely?: Usage;
   /** By the monotonic clock. */
@@ -83,8 +76,7 @@ export class Metering {
   /** @throws Failure 403 when the quota of the key or of its wallet does not cover the expected units, 401 when the key was revoked */
   static async open(parts: MeteringParts, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const terms = parts.prices.terms(model.id, caller.group, call.priceFields);
-    const amount = highestCost({ unit: model.unit, ...boundOf(call) }, terms);
+    const { terms, amount } = quoteFor(parts.prices, call, caller.group);
     const outcome = await parts.callQuota.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
@@ -132,7 +124,7 @@ export class Metering {
   get expected(): Usage {
     const { likely, expectedUnits } = this.#call;
     if (likely !== undefined) return likely;
-    if (this.#terms.rule !== null) return this.#boundsOf(boundOf(this.#call));
+    if (this.#terms.rule !== null) return boundsOf(this.#call);
     return { units: expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 
@@ -179,49 +171,19 @@ export class Metering {
   }
 
   /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
-  #chargeable(reported: Usage, bound: UsageBound, channel: string): Usage {
-    const { rule } = this.#terms;
-    if (rule !== null) return this.#chargeableUnder(rule, reported, this.#boundsOf(bound), channel);
-    const { units } = bound;
-    if (isPlausible(reported.units, units) && this.#hasPrice(reported)) return reported;
-    const figures = { reported: reported.units, bound: units };
-    this.#parts.logger.warn(
-      { request_id: this.#call.requestId, channel, ...figures },
-      'the reported usage is not plausible for the request; charging the upper bound',
-    );
-    const inputTokens = Math.min(reported.inputTokens, units);
-    return { units, inputTokens, outputTokens: Math.min(reported.outputTokens, units - inputTokens) };
-  }
-
-  #chargeableUnder(rule: ChosenRule, reported: Usage, bounds: UsageBounds, channel: string): Usage {
-    const { usage, replaced } = usageUnderRule(rule, reported, bounds);
-    const hasPrice = this.#hasPrice(usage);
-    if (replaced.length > 0 || !hasPrice)
+  #chargeable(reported: Usage, { units, maxOutputTokens }: UsageBound, channel: string): Usage {
+    const bound = usageBounds(this.#call.model.unit, units, maxOutputTokens);
+    const { usage, replaced } = chargeableUsage(reported, this.#terms, bound);
+    if (replaced.length > 0)
       this.#parts.logger.warn(
-        { request_id: this.#call.requestId, channel, reported, bound: bounds, replaced },
+        { request_id: this.#call.requestId, channel, reported, bound, replaced },
         'the reported usage is not plausible for the request; charging the upper bound',
       );
-    return hasPrice ? usage : bounds;
-  }
-
-  #boundsOf({ units, maxOutputTokens }: UsageBound): UsageBounds {
-    return usageBounds(this.#call.model.unit, units, maxOutputTokens);
-  }
-
-  /** Whether the price of the usage is below 2^53. */
-  #hasPrice(usage: Usage): boolean {
-    try {
-      costOf(usage, this.#terms);
-      return true;
-    } catch (error) {
-      if (error instanceof RangeError) return false;
-      throw error;
-    }
+    return usage;
   }
 
   #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {
     const { rule, ...price } = this.#terms;
-    const appliedRule = rule && { ...rule, figures: usageFigures(rule, usage) };
     const isFailed = status >= 400 || errorCode !== undefined;
     return {
       operation: this.#call.operation,
@@ -232,11 +194,16 @@ export class Metering {
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
       durationMs: this.#parts.timers.monotonic() - this.#call.startedAt,
-      evidence: { ...price, appliedRule, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
+      evidence: {
+        ...price,
+        appliedRule: appliedRule({ rule }, usage),
+        state: state ?? (isFailed ? 'failed' : 'completed'),
+        upstreamId,
+      },
     };
   }
 }
 
-function boundOf({ expectedUnits: units, maxOutputTokens }: MeteredCall): UsageBound {
+function boundOf({ expectedUnits: units, maxOutputTokens }: PricedRequest): UsageBound {
   return maxOutputTokens === undefined ? { units } : { units, maxOutputTokens };
 }

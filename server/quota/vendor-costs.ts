@@ -3,7 +3,7 @@ import { patternFinder } from '../settings/model-patterns.ts';
 import type { ModelPrice, PriceFields } from '../settings/price-rules.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import { chooseRule } from './price-rules.ts';
-import { costOf } from './prices.ts';
+import { type CostTerms, costOf } from './prices.ts';
 
 interface CostList {
   costs: Readonly<Record<string, ModelPrice>>;
@@ -31,15 +31,22 @@ export class VendorCosts {
     return [...this.#lists.values()].some((list) => typeof (priceIn(list, modelId) ?? 0) !== 'number');
   }
 
-  /** Returns the cost of a usage, a whole number, rounded up. Null: the channel has no cost for the model, or it exceeds 2^53. */
-  costOf(channel: string, modelId: string, usage: Usage, fields: () => PriceFields): number | null {
+  /** Returns the cost terms of a request. Undefined: the channel has no cost for the model. */
+  termsOf(channel: string, modelId: string, fields: () => PriceFields): CostTerms | undefined {
     const list = this.#lists.get(channel);
     const price = list && priceIn(list, modelId);
-    if (price === undefined) return null;
-    const rule = typeof price === 'number' ? null : chooseRule(price, fields());
-    if (rule === undefined) return null;
+    if (price === undefined) return undefined;
+    if (typeof price === 'number') return { unitPrice: price, rule: null, groupRatio: 1 };
+    const rule = chooseRule(price, fields());
+    return rule && { unitPrice: null, rule, groupRatio: 1 };
+  }
+
+  /** Returns the cost of a usage, a whole number, rounded up. Null: the channel has no cost for the model, or it exceeds 2^53. */
+  costOf(channel: string, modelId: string, usage: Usage, fields: () => PriceFields): number | null {
+    const terms = this.termsOf(channel, modelId, fields);
+    if (terms === undefined) return null;
     try {
-      return costOf(usage, { unitPrice: typeof price === 'number' ? price : null, rule, groupRatio: 1 });
+      return costOf(usage, terms);
     } catch (error) {
       if (error instanceof RangeError) return null;
       throw error;

@@ -5,7 +5,7 @@ import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
 import { jsonChunks } from '../outbound/json-body.ts';
 import type { LeaseDraw } from '../quota/ledger.ts';
-import { highestCost } from '../quota/prices.ts';
+import { type PricedRequest, quoteFor } from '../quota/quote.ts';
 import type { PriceFields } from '../settings/price-rules.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { LeasedTask, LeasedTaskResult, NewTask } from '../store/commands/new-tasks.ts';
@@ -90,9 +90,9 @@ export async function newTask(
   const retryCount = idempotencyKey === null ? (creation.retryCount ?? null) : null;
   const isRepeatable = idempotencyKey !== null || retryCount !== null;
   const fingerprint = isRepeatable ? await fingerprintOf(creation, facts) : null;
-  const { rule, ...terms } = priceTerms(model.id, caller.group, () => creation.priceFields ?? {});
-  const { expectedUnits, maxOutputTokens = 0 } = creation;
-  const { priceFields: fields } = creation;
+  const { expectedUnits, maxOutputTokens = 0, priceFields: fields } = creation;
+  const quote = quoteFor({ terms: priceTerms }, pricedTask(creation), caller.group);
+  const { rule, ...terms } = quote.terms;
   const needsFields = fields !== undefined && vendorCosts.dependsOnRequest(model.id);
   const pricing =
     rule === null && !needsFields ? null : { rule, maxOutputTokens, ...(needsFields && { fields }) };
@@ -118,7 +118,7 @@ export async function newTask(
     expectedUnits,
     pricing: pricing && JSON.stringify(pricing),
     ...terms,
-    amount: highestCost({ unit: model.unit, units: expectedUnits, maxOutputTokens }, { ...terms, rule }),
+    amount: quote.amount,
     callbackUrl: creation.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,
@@ -142,6 +142,16 @@ export async function newTask(
       },
     }),
   };
+}
+
+/** Returns the properties of a task request that decide its price. */
+export function pricedTask({
+  model,
+  expectedUnits,
+  maxOutputTokens = 0,
+  priceFields = {},
+}: Pick<TaskCreation, 'model' | 'expectedUnits' | 'maxOutputTokens' | 'priceFields'>): PricedRequest {
+  return { model, expectedUnits, maxOutputTokens, priceFields: () => priceFields };
 }
 
 /** Whether a task may have to wait for a limit of one of its channels. */

@@ -1,7 +1,8 @@
 import type { Failure, TaskError } from '../lib/failure.ts';
-import { isPlausible, type Unit, type Usage } from '../models/usage.ts';
-import { type UsageBounds, usageBounds, usageFigures, usageUnderRule } from '../quota/price-rules.ts';
+import type { Unit, Usage } from '../models/usage.ts';
+import { type UsageBounds, usageBounds } from '../quota/price-rules.ts';
 import { costOf } from '../quota/prices.ts';
+import { appliedRule, chargeableUsage } from '../quota/quote.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskPoll } from '../store/commands/task-polls.ts';
@@ -143,42 +144,16 @@ export class TaskTransitions {
     return this.#finish(task, { ...end, charge: this.#charge(task, usage) }, resultMs);
   }
 
-  #charge(task: TaskRecord, usage: TaskUsage = {}): TaskCharge {
-    const { rule, bounds } = priceOf(task);
-    if (rule === null) return chargeFor(task, this.#chargeable(task, usage));
+  #charge(task: TaskRecord, reported: TaskUsage = {}): TaskCharge {
+    const { bounds, ...terms } = priceOf(task);
+    const { usage, replaced } = chargeableUsage(reported, terms, bounds);
     const { id, requestId, channel } = task;
-    const { usage: chargeable, replaced } = usageUnderRule(rule, usage, bounds);
     if (replaced.length > 0)
       this.#env.logger.warn(
-        { task: id, request_id: requestId, channel, reported: usage, bound: bounds, replaced },
+        { task: id, request_id: requestId, channel, reported, bound: bounds, replaced },
         'the reported usage is not plausible for the task; charging the upper bound',
       );
-    try {
-      return chargeFor(task, chargeable);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.#env.logger.error(
-        { task: id, usage },
-        'the reported usage has no price; charging the upper bound',
-      );
-      return chargeFor(task, bounds);
-    }
-  }
-
-  #chargeable(task: TaskRecord, { units = task.expectedUnits, ...tokens }: TaskUsage): ReportedUnits {
-    const { id, requestId, channel, expectedUnits } = task;
-    const usage = { units, ...tokens };
-    if (!isChargeable(usage, (task.unitPrice ?? 0) * task.groupRatio)) {
-      const message = 'a driver reported an invalid usage; charging the reservation';
-      this.#env.logger.error({ task: id, usage }, message);
-      return { units: expectedUnits };
-    }
-    if (isPlausible(usage.units, expectedUnits)) return usage;
-    this.#env.logger.warn(
-      { task: id, request_id: requestId, channel, reported: usage.units, bound: expectedUnits },
-      'the reported usage is not plausible for the task; charging the upper bound',
-    );
-    return { units: expectedUnits };
+    return chargeFor(task, usage);
   }
 
   /** Fails a task and refunds its reservation. `overrule`: also if another claim is working on it. */
@@ -308,10 +283,9 @@ function chargeFor(
   task: TaskRecord,
   { units, inputTokens = 0, outputTokens = 0 }: ReportedUnits,
 ): TaskCharge {
-  const { rule, ...price } = priceOf(task);
+  const terms = priceOf(task);
   const usage = { units, inputTokens, outputTokens };
-  const appliedRule = rule && { ...rule, figures: usageFigures(rule, usage) };
-  return { quota: costOf(usage, { ...price, rule }), ...usage, appliedRule };
+  return { quota: costOf(usage, terms), ...usage, appliedRule: appliedRule(terms, usage) };
 }
 
 /** Returns the tokens of an operator's number of units: the same share of their upper bounds, rounded up. */
@@ -333,13 +307,4 @@ function storable(text: string): string {
 /** Returns the progress of unfinished work as a whole number from 0 to 99. */
 function percent(progress = 0): number {
   return Number.isFinite(progress) ? Math.min(99, Math.max(0, Math.floor(progress))) : 0;
-}
-
-/** Whether a usage can be charged and logged. An invalid figure must not prevent the end of a task. */
-function isChargeable(
-  { units, inputTokens = 0, outputTokens = 0 }: ReportedUnits,
-  unitCost: number,
-): boolean {
-  const tokens = [inputTokens, outputTokens].every((count) => Number.isSafeInteger(count) && count >= 0);
-  return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * unitCost));
 }

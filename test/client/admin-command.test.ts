@@ -38,6 +38,13 @@ describe('an invalid command line', () => {
       ['tasks', 'settle', 't', '--reason', 'r', '--outcome', 'failed', '--units', '5'],
       '--units and --url require --outcome completed.',
     ],
+    [['prices', 'explain'], "Required option '--body <file>' not specified."],
+    [['prices', 'explain', '--body', 'package.json', '--user', 'me'], '--user must be a whole number.'],
+    [
+      ['prices', 'explain', '--body', 'package.json', '--usage', 'seconds'],
+      '--usage must be figures, such as seconds=5,completion_tokens=108000.',
+    ],
+    [['prices', 'explain', '--body', 'README.md'], '--body must be a JSON object.'],
     [['budgets', 'create', '5', '--user', '2'], "Required option '--period <period>' not specified."],
     [['budgets', 'update', '5'], 'budgets update: --amount, --hard, --soft or --thresholds is required.'],
     [['budgets', 'update', '5', '--hard', '--soft'], '--hard and --soft cannot be combined.'],

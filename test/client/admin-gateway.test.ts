@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,6 +59,61 @@ describe('users', () => {
     expect(await admin('users', 'update', '1', '--disable')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('(403)'),
+    });
+  });
+});
+
+describe('prices explain', () => {
+  const video = { prompt: 'A kite over the sea.', seconds: '5', size: '1080p' };
+  let folder: string;
+  let file: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'unigate-prices-'));
+    file = join(folder, 'video.json');
+    await writeFile(file, JSON.stringify(video));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const explain = ['prices', 'explain', '--model', 'gamma3.0-video', '--body'];
+
+  test('prints the calculation of a request and of a usage', async () => {
+    const lines = (await printed(...explain, file, '--usage', 'seconds=4')).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^operation +createVideo$/),
+        expect.stringMatching(/^resolution +1080P$/),
+        expect.stringMatching(/^reservation +5$/),
+        expect.stringMatching(/^settlement +4$/),
+        'reservation: 5 seconds x 1 x 1 = 5',
+        'settlement: 4 seconds x 1 x 1 = 4',
+        expect.stringMatching(/^cost at \S+: unknown$/),
+      ]),
+    );
+  });
+
+  test('states figures that are not plausible', async () => {
+    const text = await printed(...explain, file, '--usage', 'seconds=4000');
+    expect(text).toContain('settlement: not plausible, so charged as the upper bound: units');
+  });
+
+  test('prints all data as JSON, and reads the body from standard input', async () => {
+    const data = await dataOf('ExplainPriceReply', ...explain, file, '--operation', '/v1/video/generations');
+    expect(data).toMatchObject({ operation: 'createGenericVideo', settlement: null });
+    const input = await runCommand(['admin', ...explain, '-', '--group', 'default', '--token', '1'], {
+      env,
+      stdin: JSON.stringify(video),
+    });
+    expect(input).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('fails with the message of the gateway, or without the file', async () => {
+    await writeFile(file, JSON.stringify({ ...video, seconds: '99' }));
+    expect(await admin(...explain, file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('body.seconds: '),
+    });
+    expect(await admin(...explain, join(folder, 'none.json'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('none.json'),
     });
   });
 });

@@ -69,6 +69,7 @@ test('the commands of the keys and billing guides run in a checkout', { timeout:
     for (const [name, output] of [
       ['audit and export', /alpha3-tts-flash/],
       ['price check', /admin/],
+      ['price explanation', /settlement: 4 seconds x 1 x 1 = 4/],
       ['budgets', /monthly/],
     ] as const) {
       const [commands = ''] = await commandsOf(billing, name);

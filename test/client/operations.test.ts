@@ -138,6 +138,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   grantToWallet: (client) => client.admin.users.wallets.grant(1, { amount: 1, reference: 'p', reason: 'r' }),
   listWalletGrants: (client) => client.admin.users.wallets.listGrants(1),
   auditPrices: (client) => client.admin.prices.check(),
+  explainPrice: (client) => client.admin.prices.explain({ body: {} }),
   getFile: (client) => client.openAddress(`${client.baseUrl}/v1/files/token/video.mp4`),
   getHealth: (client) => client.service.health(),
   getReadiness: (client) => client.service.readiness(),

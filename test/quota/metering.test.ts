@@ -213,12 +213,12 @@ describe('a call', () => {
       expect(rest).toEqual({ requestId: 'r', charged: 70 });
       expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(logged);
       expect(lines).toHaveLength(1);
-      const { units } = reported;
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({
         request_id: 'r',
         channel: 'main',
-        reported: Number.isNaN(units) ? null : units,
-        bound: 7,
+        reported: JSON.parse(JSON.stringify(reported)) as object,
+        bound: { units: 7 },
+        replaced: ['units'],
       });
     },
   );

@@ -157,6 +157,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   grantToWallet: [...operated, 404, ...body],
   listWalletGrants: [...operated, 404],
   auditPrices: [200, 401, 403, 429, 500, 503],
+  explainPrice: [200, 400, 401, 403, 404, 413, 415, 429, 500, 503],
   // The link authorizes the request.
   getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 304, 404, 500],

@@ -249,7 +249,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     // An invalid figure is a fault of the provider. An absent one is allowed.
-    const warning = { level: 50, msg: 'a driver reported an invalid usage; charging the reservation' };
+    const warning = {
+      level: 40,
+      msg: 'the reported usage is not plausible for the task; charging the upper bound',
+    };
     expect(rig.lines).toMatchObject(usage === undefined ? [] : [warning]);
     await rig.expectBalance({ charged: 50 });
   });
@@ -306,7 +309,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await poll(done(21));
     const { request_id, channel } = await rig.stored(task);
     expect(rig.lines).toMatchObject([
-      { level: 40, task: task.id, request_id, channel, reported: 21, bound: 5 },
+      { level: 40, task: task.id, request_id, channel, reported: { units: 21 }, bound: { units: 5 } },
     ]);
     await rig.expectBalance({ charged: 50 });
   });

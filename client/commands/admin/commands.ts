@@ -32,7 +32,7 @@ export const groups = {
   tasks: 'manage tasks',
   deliveries: 'manage callback deliveries',
   budgets: 'manage budgets of users and keys',
-  prices: 'check prices',
+  prices: 'check and explain prices',
   endpoints: 'manage callback endpoints of the operator',
   logs: 'search and export the log',
   statements: 'show monthly statements of users',

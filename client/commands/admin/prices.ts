@@ -1,5 +1,6 @@
 import { UnigateError } from '../../errors.ts';
 import { type AdminCommand, command } from './command.ts';
+import { explainPriceCommand } from './explain-price.ts';
 
 export const priceCommands: Readonly<Record<string, AdminCommand>> = {
   'prices check': command({
@@ -20,4 +21,5 @@ export const priceCommands: Readonly<Record<string, AdminCommand>> = {
       else throw new UnigateError('The prices have problems.');
     },
   }),
+  'prices explain': explainPriceCommand,
 };

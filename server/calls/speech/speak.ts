@@ -9,6 +9,8 @@ import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { likelySpeechUsage, maxSpeechUsage } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
+import type { MeteredCall } from '../../quota/metering.ts';
+import type { PricedRequest } from '../../quota/quote.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 
 /** A speech request, translated for the upstream. */
@@ -78,7 +80,7 @@ export function speakOverSocket(
   return runSpeech(request, reply, job, sendUpstream, respond);
 }
 
-/** Checks the request against the model, reserves quota and runs the call as `runMeteredCall`. */
+/** Reserves quota and runs the call as `runMeteredCall`. */
 async function runSpeech<Upstream extends Candidate>(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
@@ -86,8 +88,21 @@ async function runSpeech<Upstream extends Candidate>(
   sendUpstream: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
   respond: CallResponder<Upstream>,
 ): Promise<void> {
-  const { operation, model, speech, ssml, native, voices } = job;
-  const { gateway, caller } = request;
+  const { serving, ...priced } = await priceSpeech(request, job);
+  const metering = await openMetering(request, { operation: job.operation, ...priced });
+  const send = (signal: AbortSignal) => sendUpstream(request.gateway.channels.order(serving), signal);
+  await runMeteredCall(request, reply, metering, send, respond);
+}
+
+/**
+ * Checks a request against its model. Returns its price, and the channels that can speak with its voices.
+ *
+ * @throws Failure as `checkSpeech` and `channelsForVoices`
+ */
+export async function priceSpeech(
+  { gateway, caller }: Pick<OperationRequest<OperationId>, 'gateway' | 'caller'>,
+  { model, speech, ssml, native, voices }: SpeechJob,
+): Promise<PricedRequest & Pick<MeteredCall, 'likely'> & { serving: Channel[] }> {
   checkSpeech(model, speech);
   // A mix of voices has no main voice.
   const main = speech.voice === '' ? [] : [{ field: speech.fields.voice, voice: speech.voice, named: true }];
@@ -95,19 +110,16 @@ async function runSpeech<Upstream extends Candidate>(
   const pace = { rate: native.body.input.rate, instruction: speech.instructions };
   // A mix is priced by the first of its voices.
   const voice = speech.voice === '' ? voices.find(({ named }) => named)?.voice : speech.voice;
-  const kind =
-    voice !== undefined && gateway.prices.dependsOn(model.id, 'voice')
-      ? await voiceKind(gateway, caller, model, voice)
-      : undefined;
+  const needsKind =
+    gateway.prices.dependsOn(model.id, 'voice') || gateway.vendorCosts.dependsOnRequest(model.id);
+  const kind = voice !== undefined && needsKind ? await voiceKind(gateway, caller, model, voice) : undefined;
   const { units, maxOutputTokens } = maxSpeechUsage(model.unit, speech.text, { ssml, pace });
-  const metering = await openMetering(request, {
-    operation,
+  return {
+    serving,
     model,
     priceFields: () => ({ voice: kind }),
     expectedUnits: units,
     maxOutputTokens,
     likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
-  });
-  const send = (signal: AbortSignal) => sendUpstream(gateway.channels.order(serving), signal);
-  await runMeteredCall(request, reply, metering, send, respond);
+  };
 }

@@ -8,6 +8,7 @@ import { forwardRejection } from '../../providers/native/forward-rejection.ts';
 import { parseResponse, readLimited } from '../../providers/native/json-response.ts';
 import { countedActions, customizationPath } from '../../providers/native/voices.ts';
 import type { Rejection } from '../../providers/rejection.ts';
+import type { PricedRequest } from '../../quota/quote.ts';
 import { openMetering, requestModel } from '../metered-call.ts';
 import { linkResponse, type ResponseUrls } from './response-links.ts';
 
@@ -46,9 +47,7 @@ async function send(
 ): Promise<void> {
   const { body, signal } = request;
   const { model } = body;
-  const priceFields = () => ({ voice: kindOfNewVoice(body) });
-  const priced = { operation: 'customizeVoice', model: findModel(model), expectedUnits: 1, priceFields };
-  const metering = await openMetering(request, priced);
+  const metering = await openMetering(request, { operation: 'customizeVoice', ...priceVoiceCall(body) });
   let channelName = '';
   const settle = async (units: number) => {
     const usage = { units, inputTokens: 0, outputTokens: 0 };
@@ -86,6 +85,15 @@ async function send(
     await metering.refund({ channel: channelName, status: failure.status, errorCode: failure.code });
     throw failure;
   }
+}
+
+/** Returns the price of a request to a provider's voice service. */
+export function priceVoiceCall(body: VoiceRequest['body']): PricedRequest {
+  return {
+    model: findModel(body.model),
+    expectedUnits: 1,
+    priceFields: () => ({ voice: kindOfNewVoice(body) }),
+  };
 }
 
 /** Replaces the target model in the client's body with the provider's name. */

@@ -11,7 +11,7 @@ import { redactorFor } from '../../providers/provider-redactor.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { type CallMeter, type CallResponder, openMetering, runMeteredCall } from '../metered-call.ts';
-import { findTextModel, requestMessage, requireContent } from './text-call.ts';
+import { findTextModel, type PricedText, requestMessage, requireContent } from './text-call.ts';
 
 /** Longest message. It may contain images. */
 const maxMessageBytes = 32 * 1024 * 1024;
@@ -22,17 +22,23 @@ type Request = OperationRequest<'createMessage'>;
 /** Creates a message. Reserves the maximum tokens of the prompt plus `max_tokens`. */
 export async function continueConversation(request: Request, reply: Reply<'createMessage'>): Promise<void> {
   const { body, requestId } = request;
-  const model = findTextModel(request, body.model, 'messages');
-  const { most, mostOutput: maxOutputTokens, likely } = messageTokens(body, body.max_tokens);
-  const call = { operation: 'createMessage', model, expectedUnits: most, maxOutputTokens, likely };
-  const metering = await openMetering(request, call);
-  const counter = new TokenCounter(likely.inputTokens);
+  const { model, ...priced } = priceMessage(request);
+  const metering = await openMetering(request, { operation: 'createMessage', model, ...priced });
+  const counter = new TokenCounter(priced.likely.inputTokens);
   const send = (signal: AbortSignal) => requestMessage(request, model, '/v1/messages', signal);
   const respond =
     body.stream === true
       ? respondWithEvents(reply, model.id, counter, requestId)
       : respondWithMessage(reply, model.id, counter);
   await runMeteredCall(request, reply, metering, send, respond);
+}
+
+/** Returns the price of a message. @throws Failure as `findTextModel` */
+export function priceMessage(request: Request): PricedText {
+  const { body } = request;
+  const model = findTextModel(request, body.model, 'messages');
+  const { most, mostOutput, likely } = messageTokens(body, body.max_tokens);
+  return { model, expectedUnits: most, maxOutputTokens: mostOutput, likely };
 }
 
 /** Responds with the whole message after the settlement. */

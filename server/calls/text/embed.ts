@@ -4,7 +4,7 @@ import { type ExpectedEmbeddings, publicEmbeddings } from '../../providers/embed
 import { joinBody, readHead } from '../../providers/native/split-body.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
-import { findTextModel, requireContent } from './text-call.ts';
+import { findTextModel, type PricedText, requireContent } from './text-call.ts';
 
 /** A response up to this size is checked before it is sent. A longer one is streamed. */
 const maxBufferedBytes = 1024 * 1024;
@@ -18,10 +18,9 @@ export async function embed(
   const { dimensions, ...fields } = request.body;
   // Null means unset, which not every provider accepts.
   const body = { ...fields, ...(typeof dimensions === 'number' && { dimensions }) };
-  const model = findTextModel(request, body.model, 'embeddings');
-  const { most, mostOutput: maxOutputTokens, likely } = embeddingTokens(body.input);
-  const call = { operation: 'createEmbedding', model, expectedUnits: most, maxOutputTokens, likely };
-  const metering = await openMetering(request, call);
+  const { model, ...priced } = priceEmbeddings(request);
+  const { likely } = priced;
+  const metering = await openMetering(request, { operation: 'createEmbedding', model, ...priced });
   const expected = {
     model: model.id,
     count: embeddingTexts(body.input).length,
@@ -36,6 +35,14 @@ export async function embed(
       signal,
     });
   await runMeteredCall(request, reply, metering, send, respondWithVectors(reply, expected));
+}
+
+/** Returns the price of embeddings. @throws Failure as `findTextModel` */
+export function priceEmbeddings(request: OperationRequest<'createEmbedding'>): PricedText {
+  const { model: id, input } = request.body;
+  const model = findTextModel(request, id, 'embeddings');
+  const { most, mostOutput, likely } = embeddingTokens(input);
+  return { model, expectedUnits: most, maxOutputTokens: mostOutput, likely };
 }
 
 function respondWithVectors(reply: Reply<'createEmbedding'>, expected: ExpectedEmbeddings): CallResponder {

@@ -10,6 +10,8 @@ import { redactorFor } from '../../providers/provider-redactor.ts';
 import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { readRejection, rejectionFailure } from '../../providers/rejection.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';
+import type { Usage } from '../../quota/metering.ts';
+import type { PricedRequest } from '../../quota/quote.ts';
 import { requestModel } from '../metered-call.ts';
 
 /** Longest time to generate a whole message: the timeout of public clients. */
@@ -21,6 +23,13 @@ interface TextModel {
   unit: Unit;
   /** In failover order. */
   channels: readonly Channel[];
+}
+
+/** A text call with its price and its likely usage. */
+export interface PricedText extends PricedRequest {
+  model: TextModel;
+  maxOutputTokens: number;
+  likely: Usage;
 }
 
 /**

@@ -8,7 +8,8 @@ import { findTaskModel } from '../../tasks/task-model.ts';
 
 type Callback = Pick<TaskPlan, 'callbackUrl' | 'callbackField'>;
 
-interface MusicOrder extends Callback {
+/** A song in either format. */
+export interface MusicOrder extends Callback {
   song: components['schemas']['SubmitMusicRequest'];
   /** Prefix of the client's names of these fields, for messages. */
   prefix?: string;
@@ -20,19 +21,26 @@ export async function startMusic(
   operation: 'submitMusic' | 'createMusic',
   { song, prefix, ...callback }: MusicOrder,
 ): Promise<TaskRecord> {
-  const model = findTaskModel(request.gateway, request.caller, 'sigma_music', ['sigma']);
-  const { body, ...plan } = sigmaMusic(song);
-  const target = { model, format: 'music' } as const;
+  const { body, ...plan } = planMusic(request, song);
   let resolved: Awaited<ReturnType<typeof resolveClips>>;
   try {
     resolved = await resolveClips(request, body, prefix);
   } catch (error) {
-    const earlier = await findRepeatedTask(request, operation, target);
+    const earlier = await findRepeatedTask(request, operation, plan);
     if (earlier === undefined) throw error;
     return earlier;
   }
   const own = resolved.source === undefined ? {} : { clientRequest: request.body };
-  return startTask(request, operation, { ...target, ...plan, ...resolved, ...own, ...callback });
+  return startTask(request, operation, { ...plan, ...resolved, ...own, ...callback });
+}
+
+/** Translates the request of a song. @throws Failure as `findTaskModel` */
+export function planMusic(
+  { gateway, caller }: Pick<OperationRequest<'submitMusic'>, 'gateway' | 'caller'>,
+  song: MusicOrder['song'],
+): TaskPlan {
+  const model = findTaskModel(gateway, caller, 'sigma_music', ['sigma']);
+  return { model, format: 'music', ...sigmaMusic(song) };
 }
 
 /** Returns the URL for callbacks and the field that holds it. `callback_url` takes precedence over `notify_hook`. */

@@ -5,9 +5,14 @@ import { respondFromSocket } from '../../calls/speech/socket-response.ts';
 import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../calls/speech/speak.ts';
 import { speechInput } from '../../calls/speech/speech-input.ts';
 import type { NamedVoice } from '../../channels/voice-route.ts';
-import type { Handler } from '../../http/handler.ts';
+import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import { type NativeSpeechRequest, toNative } from '../../providers/native/speech-request.ts';
+import {
+  type AudioFormat,
+  type NativeSpeechRequest,
+  type SpeechInput,
+  toNative,
+} from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
 
 const fields = {
@@ -18,6 +23,26 @@ const fields = {
 
 /** Speaks a text with any speech model. Responds with a file, with audio chunks or with native events. */
 export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
+  const { job, streaming, format } = speechOf(request);
+  const { model } = job;
+  if (job.native.route === 'inference') {
+    await speakOverSocket(request, reply, job, respondFromSocket(reply, job, format));
+    return;
+  }
+  const respond = {
+    no: () => respondWithFile(reply, model, format, request),
+    audio: () => respondWithAudio(reply, model, format),
+    events: () => respondNatively(request, reply, { model, events: true }),
+  }[streaming]();
+  await speak(request, reply, job, respond);
+};
+
+/** Translates a request for its model. */
+export function speechOf(request: OperationRequest<'createSpeech'>): {
+  job: SpeechJob;
+  streaming: SpeechInput['streaming'];
+  format: AudioFormat;
+} {
   const { body } = request;
   const model = modelFor(request, body.model);
   if (!canSpeak(model)) requireProtocol(model, 'multimodal');
@@ -45,18 +70,8 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     events: native.route === 'inference' ? input.streaming === 'events' : input.streaming !== 'no',
     voices: extraVoices(model, native),
   };
-  const { format } = native;
-  if (native.route === 'inference') {
-    await speakOverSocket(request, reply, job, respondFromSocket(reply, job, format));
-    return;
-  }
-  const respond = {
-    no: () => respondWithFile(reply, model, format, request),
-    audio: () => respondWithAudio(reply, model, format),
-    events: () => respondNatively(request, reply, { model, events: true }),
-  }[input.streaming]();
-  await speak(request, reply, job, respond);
-};
+  return { job, streaming: input.streaming, format: native.format };
+}
 
 /** Finds the voices that the client names in other fields of the native body. */
 function extraVoices({ family }: CatalogueModel, { route, body }: NativeSpeechRequest): NamedVoice[] {

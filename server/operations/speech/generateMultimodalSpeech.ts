@@ -10,6 +10,18 @@ import { persist } from '../../store/store.ts';
 
 /** Speaks with an alpha or beta model on its native route. Body, events and rejections are the provider's own. */
 export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = async (request, reply) => {
+  const job = multimodalSpeechOf(request);
+  const { model, events } = job;
+  if (job.atMostOnce === true) {
+    const { voice_id: voiceId = '' } = request.body.input;
+    await cloneVoice(request, reply, job, await voiceRecorder(request, model, voiceId));
+    return;
+  }
+  await speak(request, reply, job, respondNatively(request, reply, { model, events }));
+};
+
+/** Translates a request for its model. Only a clone of a voice must not run twice. */
+export function multimodalSpeechOf(request: Request): SpeechJob {
   const { body } = request;
   const model = modelFor(request, body.model);
   requireProtocol(model, 'multimodal');
@@ -30,7 +42,7 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
   // The client chooses the id of a new voice.
   const chosen = isClone ? ['input.voice_id'] : [];
   const events = !isClone && request.headers['x-native-sse'] === 'enable';
-  const job: SpeechJob = {
+  return {
     operation: 'generateMultimodalSpeech',
     model,
     speech: {
@@ -46,12 +58,7 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
     atMostOnce: isClone,
   };
-  if (isClone) {
-    await cloneVoice(request, reply, job, await voiceRecorder(request, model, input.voice_id ?? ''));
-    return;
-  }
-  await speak(request, reply, job, respondNatively(request, reply, { model, events }));
-};
+}
 
 /** Continues if the client disconnects, because the provider may have created the voice. */
 function cloneVoice(

@@ -1,5 +1,5 @@
-import { startTask } from '../../calls/start-task.ts';
-import type { Handler } from '../../http/handler.ts';
+import { startTask, type TaskPlan } from '../../calls/start-task.ts';
+import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { seedanceFromOfficial } from '../../providers/official/video-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 
@@ -8,10 +8,17 @@ import { findTaskModel } from '../../tasks/task-model.ts';
  * `/api/v3/contents/generations/tasks/{task_id}`.
  */
 export const createOfficialVideo: Handler<'createOfficialVideo'> = async (request, reply) => {
-  const { gateway, caller, body } = request;
-  const model = findTaskModel(gateway, caller, body.model, ['official']);
-  const plan = { model, format: 'official' as const, ...seedanceFromOfficial(model, body) };
-  const { id } = await startTask(request, 'createOfficialVideo', plan);
-  const { safety_identifier } = body;
+  const { id } = await startTask(request, 'createOfficialVideo', planOfficialVideo(request));
+  const { safety_identifier } = request.body;
   reply.json(200, { id, ...(safety_identifier !== undefined && { safety_identifier }) });
 };
+
+/** Translates a request. @throws Failure as `findTaskModel`, 400 that names the field */
+export function planOfficialVideo({
+  gateway,
+  caller,
+  body,
+}: OperationRequest<'createOfficialVideo'>): TaskPlan {
+  const model = findTaskModel(gateway, caller, body.model, ['official']);
+  return { model, format: 'official', ...seedanceFromOfficial(model, body) };
+}

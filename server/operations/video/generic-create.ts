@@ -1,6 +1,6 @@
 import type { OperationId } from '../../../generated/operations.ts';
 import { linkAssets } from '../../calls/assets/asset-links.ts';
-import { startTask } from '../../calls/start-task.ts';
+import { startTask, type TaskPlan } from '../../calls/start-task.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { unsupportedOption, type VideoFamily } from '../../models/video-options.ts';
 import { linksFor } from '../../providers/client-links.ts';
@@ -29,26 +29,42 @@ export async function createInFormat(
   operation: 'createVideo' | 'createGenericVideo',
   body: GenericVideoRequest,
 ): Promise<VideoTask> {
-  const model = findTaskModel(request.gateway, request.caller, body.model, [...families.keys()]);
-  const served = families.get(model.protocol);
-  if (served === undefined) throw new Error(`no translation for ${model.protocol}`);
-  const failure = unsupportedOption(served.family, model.id, body);
-  if (failure !== undefined) throw failure;
-  const format = operation === 'createVideo' ? 'videos' : 'generic';
-  if (served.family === 'seedance' || hasNativeMedia(body)) {
-    const task = await startTask(request, operation, { model, format, ...served.translate(model, body) });
+  const { family, plan } = orderVideo(request, operation, body);
+  if (family === 'seedance' || hasNativeMedia(body)) {
+    const task = await startTask(request, operation, plan(body));
     return renderVideoTask(task, linksFor(request));
   }
   const { body: linked, publicIds } = await linkAssets(request, body);
   const task = await startTask(request, operation, {
-    model,
-    format,
-    ...served.translate(model, linked),
+    ...plan(linked),
     publicIds,
     // Links change, so a repeat of the request is recognized by the client's own body.
     ...(linked !== body && { clientRequest: body }),
   });
   return renderVideoTask(task, linksFor(request));
+}
+
+/** The model of a generic request, and the translation for it. */
+interface VideoOrder {
+  family: VideoFamily;
+  /** Returns the task of the request, whose assets may have been replaced with links. @throws Failure 400 that names the field */
+  plan(body: GenericVideoRequest): TaskPlan;
+}
+
+/** Finds the model of a generic request. @throws Failure as `findTaskModel`, 400 for an option that the model does not have */
+export function orderVideo(
+  { gateway, caller }: Pick<OperationRequest<OperationId>, 'gateway' | 'caller'>,
+  operation: 'createVideo' | 'createGenericVideo',
+  body: GenericVideoRequest,
+): VideoOrder {
+  const model = findTaskModel(gateway, caller, body.model, [...families.keys()]);
+  const served = families.get(model.protocol);
+  if (served === undefined) throw new Error(`no translation for ${model.protocol}`);
+  const { family, translate } = served;
+  const failure = unsupportedOption(family, model.id, body);
+  if (failure !== undefined) throw failure;
+  const format = operation === 'createVideo' ? 'videos' : 'generic';
+  return { family, plan: (translated) => ({ model, format, ...translate(model, translated) }) };
 }
 
 /** Whether native media replace the media fields. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { callVoiceService, type VoiceRequest } from '../../calls/speech/voice-service.ts';
 import { recordStatus, refreshStatuses } from '../../calls/speech/voice-status.ts';
 import type { Channel } from '../../channels/channel.ts';
@@ -56,12 +57,7 @@ async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Pr
   const { body, gateway, caller } = request;
   const { model: service, input } = body;
   if (!('target_model' in input)) throw new Error('the contract requires a target model');
-  const target = targetModel(service, input.target_model);
-  gateway.access.require(caller, target);
-  const ofTarget = new Set(gateway.channels.serving('native', target.id, caller.group));
-  const channels = gateway.channels
-    .serving('native', service, caller.group)
-    .filter((channel) => ofTarget.has(channel));
+  const { target, channels } = creationTarget(request, input.target_model);
   const order = gateway.channels.order(channels);
   const store = async (response: unknown, channel: Channel) => {
     const voiceId = createdVoice(response);
@@ -85,6 +81,18 @@ async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Pr
     return undefined;
   };
   await callVoiceService(request, reply, { channels: order, target: target.id, recordOutcome: store });
+}
+
+/** Returns the model that a new voice is for, and the channels that can create it. @throws Failure as `targetModel` */
+export function creationTarget(
+  { body: { model: service }, gateway, caller }: VoiceRequest,
+  targetId: string,
+): { target: CatalogueModel; channels: Channel[] } {
+  const target = targetModel(service, targetId);
+  gateway.access.require(caller, target);
+  const ofTarget = new Set(gateway.channels.serving('native', target.id, caller.group));
+  const serving = gateway.channels.serving('native', service, caller.group);
+  return { target, channels: serving.filter((channel) => ofTarget.has(channel)) };
 }
 
 /** Lists voices from the store, because the provider's list contains the voices of all users. */

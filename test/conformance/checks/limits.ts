@@ -26,6 +26,9 @@ const modelRules = [
   /expired_time: must be a Unix time in the future/,
   // Operations of one format share keys, and each sends the same shortest and longest one.
   /Idempotency-Key: it was used for another request/,
+  // A usage has only the figures of its model, and only some operations have a price.
+  /usage\.\w+: is no figure of/,
+  /^operation: must be one of /,
   // The eta family allows a length of -1 only for edits.
   /(seconds|duration): must be 1 to 15/,
 ];

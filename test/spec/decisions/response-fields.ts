@@ -279,6 +279,11 @@ export const responseFields: ResponseFields = {
   AuditPricesReply: 'data message success',
   'AuditPricesReply.data': 'problems revision',
   PriceProblem: 'kind problem setting',
+  ExplainPriceReply: 'data message success',
+  PriceExplanation:
+    'costs display|null fields group model operation reservation revision settlement|null unit',
+  PriceCalculation: 'explanation group_ratio price_rule|null quota replaced unit_price|null units',
+  ExplainedCost: 'channel reservation|null settlement|null',
   ExportedEntry:
     'channel completion_tokens config_revision cost|null created_at debt duration_ms error_code|null group_name group_ratio id model_name operation price_rule|null prompt_tokens quota refunded request_id state status task_id|null token_id token_name unit unit_price|null units upstream_id|null user_id',
   ChargeReply: 'data message success',

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { components } from '../../../generated/http.ts';
+import { dataOf } from '../../support/admin.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectError } from '../../support/expectations.ts';
+
+type Explanation = components['schemas']['PriceExplanation'];
+
+describeOperation('explainPrice', {
+  invalid: {
+    'no body': { change: { body: undefined }, field: 'body' },
+    'a body that is a text': { change: { body: 'A kite' }, field: 'body' },
+    'an empty model': { change: { model: '' }, field: 'model', limit: 1 },
+    'an operation of 201 characters': {
+      change: { operation: 'o'.repeat(201) },
+      field: 'operation',
+      limit: 200,
+    },
+    'a key id of 0': { change: { token_id: 0 }, field: 'token_id', limit: 1 },
+    'a user id that is a text': { change: { user_id: '1' }, field: 'user_id' },
+    'a group of 65 characters': { change: { group: 'g'.repeat(65) }, field: 'group', limit: 64 },
+    'a usage without figures': { change: { usage: { seconds: undefined } }, field: 'usage', limit: 1 },
+    'negative seconds': { change: { usage: { seconds: -1 } }, field: 'usage.seconds', limit: 0 },
+    'an unknown figure': { change: { usage: { minutes: 1 } }, field: 'usage.minutes' },
+    'an unknown field': { change: { user: 1 }, field: 'user' },
+  },
+  gatewayTests(call) {
+    test('explains a video with its usage, and the cost of each channel', async () => {
+      const price = dataOf<Explanation>(await call({ example: 'video' }));
+      expect(price).toMatchObject({
+        operation: 'createVideo',
+        model: 'gamma3.0-video',
+        unit: 'seconds',
+        reservation: { units: 5 },
+        settlement: { units: 4 },
+      });
+      expect(price.reservation.quota).toBeGreaterThan(price.settlement?.quota ?? Number.NaN);
+      expect(price.costs.map(({ channel }) => channel)).not.toEqual([]);
+    });
+
+    test('explains the upper bound of a speech request', async () => {
+      const price = dataOf<Explanation>(await call({ example: 'speech' }));
+      expect(price).toMatchObject({
+        operation: 'createSpeech',
+        reservation: { units: 13 },
+        settlement: null,
+      });
+    });
+
+    test('400 a request that its operation refuses', async () => {
+      const body = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '99' };
+      expectError(await call({ body: { body } }), 400, { field: 'body.seconds', includes: ['30'] });
+    });
+
+    test('404 an unknown model', async () => {
+      expectError(await call({ body: { model: 'gpt-9', body: {} } }), 404, { includes: ['gpt-9'] });
+    });
+  },
+});
