@@ -3443,4 +3443,24 @@ export const unsupportedRoutes: readonly {
     path: '/v1/videos/characters',
     message: 'Characters of videos are not supported. Create a video with reference images instead.',
   },
+  {
+    method: 'post',
+    path: '/v1/chat/completions',
+    message: 'Chat completions are not supported. Use POST /v1/messages instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/responses',
+    message: 'The Responses API is not supported. Use POST /v1/messages instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/images/generations',
+    message: 'This format of images is not supported. Use POST /imgjob/submit/imagine instead.',
+  },
+  {
+    method: 'post',
+    path: '/v1/audio/transcriptions',
+    message: 'Transcription is not supported.',
+  },
 ];

@@ -125,7 +125,7 @@ export interface components {
             };
             /** @description Retention of finished calls and tasks. */
             books?: {
-                /** @description Retention of finished calls and tasks with their log, in days. */
+                /** @description Retention of the log entries of finished calls and tasks, in days. Task records are stored for seven days. */
                 keep_days?: number;
             };
             /** @description False: finished requests and sockets are logged at level `debug` instead of `info`. Default: true. */
