@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import { Box } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { Model, NativeTask, Unigate } from '../../index.ts';
-import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { CallPanel } from '../calls/call-panel.tsx';
 import { useModelInAddress } from '../calls/models.ts';
 import { RecentTasks } from '../calls/recent-tasks.tsx';
 import { requireModels } from '../calls/require-models.tsx';
 import { taskSample } from '../calls/samples.ts';
 import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
-import { TaskProgress } from '../calls/task-progress.tsx';
+import { TaskResult } from '../calls/task-result.tsx';
 import { type TaskCalls, useTask } from '../calls/task-run.ts';
 import { taskSamples } from '../calls/task-samples.ts';
 import { Workbench } from '../calls/workbench.tsx';
@@ -60,27 +60,15 @@ function Page({ models }: { models: readonly Model[] }) {
             <p>Press Create object. Then turn it with the mouse, a finger or the arrow keys.</p>
           </EmptyState>
         ) : (
-          <section class="card stack" aria-label="Result">
-            {state.status === 'running' && <div class="model-stage skeleton" />}
-            {state.status === 'done' &&
-              (state.result.url === undefined ? (
+          <TaskResult run={task} placeholder="model-stage" onCancel={(id) => client.models3d.cancel(id)}>
+            {({ id, url, imageUrl }) =>
+              url === undefined ? (
                 <p class="secondary">The task has no 3D file.</p>
               ) : (
-                <ModelView
-                  key={state.result.id}
-                  id={state.result.id}
-                  url={state.result.url}
-                  imageUrl={state.result.imageUrl}
-                />
-              ))}
-            <TaskProgress run={task} onCancel={(id) => client.models3d.cancel(id)} />
-            {state.status === 'done' && (
-              <details>
-                <summary class="secondary">Response</summary>
-                <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
-              </details>
-            )}
-          </section>
+                <ModelView key={id} id={id} url={url} imageUrl={imageUrl} />
+              )
+            }
+          </TaskResult>
         )}
         <CallPanel samples={samples} />
       </Workbench>

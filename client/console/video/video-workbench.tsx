@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { Clapperboard } from 'lucide';
 import type { Model } from '../../index.ts';
-import { CallPanel, Code } from '../calls/call-panel.tsx';
+import { CallPanel } from '../calls/call-panel.tsx';
 import { useModelInAddress } from '../calls/models.ts';
 import { RecentTasks } from '../calls/recent-tasks.tsx';
 import { taskSample } from '../calls/samples.ts';
 import { type OpenedTask, useTaskInAddress } from '../calls/task-address.ts';
-import { TaskProgress } from '../calls/task-progress.tsx';
+import { TaskResult } from '../calls/task-result.tsx';
 import { useTask } from '../calls/task-run.ts';
 import { taskSamples } from '../calls/task-samples.ts';
 import { Workbench } from '../calls/workbench.tsx';
@@ -91,17 +91,13 @@ export function VideoWorkbench({ models }: { models: readonly Model[] }) {
             <p>Press Create video, or open a recent task below.</p>
           </EmptyState>
         ) : (
-          <section class="card stack" aria-label="Result">
-            {state.status === 'running' && <div class="video-placeholder skeleton" />}
-            {state.status === 'done' && <VideoView result={state.result} key={state.result.id} />}
-            <TaskProgress run={task} onCancel={cancel && ((id) => cancel(client, id))} />
-            {state.status === 'done' && (
-              <details>
-                <summary class="secondary">Response</summary>
-                <Code text={JSON.stringify(state.result.task, null, 2)} label="Response" />
-              </details>
-            )}
-          </section>
+          <TaskResult
+            run={task}
+            placeholder="video-placeholder"
+            onCancel={cancel && ((id) => cancel(client, id))}
+          >
+            {(result) => <VideoView result={result} key={result.id} />}
+          </TaskResult>
         )}
         <CallPanel samples={samplesFor(format.value, body)} />
       </Workbench>
