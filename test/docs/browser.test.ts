@@ -175,6 +175,15 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     await page.close();
   });
 
+  test('an unknown page has its text and links without JavaScript', async () => {
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(`${target.url}/docs/nothing`);
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.waitForURL('**/docs/');
+    await page.close();
+  });
+
   test('a page reads why its socket with an invalid key closes', async () => {
     const { page } = await open('/');
     const read = `new Promise((resolve) => {

@@ -50,6 +50,7 @@ async function buildPages(folder: string): Promise<string> {
   for (const name of ['404.html', 'vp-icons.css', 'hashmap.json']) {
     await rename(join(output, name), join(docs, name));
   }
+  await addNotFound(join(docs, '404.html'));
   for (const entry of await readdir(docs, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !/\.(html|js)$/.test(entry.name) || entry.name === 'scalar.js') continue;
     const file = join(entry.parentPath, entry.name);
@@ -60,6 +61,17 @@ async function buildPages(folder: string): Promise<string> {
     if (moved !== text) await writeFile(file, moved);
   }
   return output;
+}
+
+/** Adds the content of the page `404` for browsers without JavaScript. VitePress renders it in the browser only. */
+async function addNotFound(file: string): Promise<void> {
+  const app = '<div id="app"></div>';
+  const page = await readFile(file, 'utf8');
+  if (!page.includes(app)) throw new Error('The page 404 of VitePress has an unexpected form.');
+  const content = `<noscript><main class="not-found"><p class="status">404</p><h1>Page not found</h1>
+<p>There is no page at this address. Start from an overview.</p>
+<p class="overviews"><a href="/__home__/docs/">Documentation</a> · <a href="/__home__/docs/errors">Errors</a></p></main></noscript>`;
+  await writeFile(file, page.replace(app, `${app}${content}`));
 }
 
 async function addMarkdown(output: string, site: SitePages): Promise<void> {

@@ -18,8 +18,6 @@ export interface KindFacts {
 interface ConsolePage {
   path: string;
   title: string;
-  /** Whether the page selects the model that `model` in its address names. */
-  selectsModel?: true;
 }
 
 /** The kinds, in the order of the list of models. */
@@ -29,14 +27,14 @@ export const kinds = {
     does: 'converts text to speech',
     operations: ['createSpeech'],
     guide: { page: 'text-to-speech', title: 'Text to speech' },
-    consolePage: { path: 'speech', title: 'Speech', selectsModel: true },
+    consolePage: { path: 'speech', title: 'Speech' },
   },
   realtime: {
     title: 'Realtime speech',
     does: 'converts text to speech over a WebSocket, while the text is still being written',
     operations: ['openRealtimeSocket'],
     guide: { page: 'realtime', title: 'Realtime' },
-    consolePage: { path: 'speech', title: 'Speech', selectsModel: true },
+    consolePage: { path: 'speech', title: 'Speech' },
   },
   voices: {
     title: 'Custom voices',
@@ -50,14 +48,14 @@ export const kinds = {
     does: 'generates videos',
     operations: ['createVideo', 'createGenericVideo'],
     guide: { page: 'video', title: 'Video generation' },
-    consolePage: { path: 'video', title: 'Video', selectsModel: true },
+    consolePage: { path: 'video', title: 'Video' },
   },
   model3d: {
     title: '3D objects',
     does: 'generates 3D objects from a text or from images',
     operations: ['createModel3d'],
     guide: { page: '3d-objects', title: '3D objects' },
-    consolePage: { path: '3d', title: '3D', selectsModel: true },
+    consolePage: { path: '3d', title: '3D' },
   },
   music: {
     title: 'Music',

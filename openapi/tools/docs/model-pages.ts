@@ -72,8 +72,8 @@ function pageOf(sources: ModelSources, model: ModelEntry): string {
 
 function tryIt({ id }: ModelEntry, page: KindFacts['consolePage']): string {
   if (page === undefined) return '';
-  const query = page.selectsModel ? `?model=${encodeURIComponent(id)}` : '';
-  return `, or try the model on the page [${page.title}](/console#/${page.path}${query}) of the console`;
+  const address = `/console#/${page.path}?model=${encodeURIComponent(id)}`;
+  return `, or try the model on the page [${page.title}](${address}) of the console`;
 }
 
 function frontMatter(title: string, description: string): string {
