@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)('the embeddings page', () => {
     await page.getByLabel('Dimensions').fill('70000');
     await page.getByRole('button', { name: 'Embed texts' }).click();
     await page.getByText('This field is required.').waitFor();
-    await page.getByText('Enter at most 65536.').waitFor();
+    await page.getByText('Enter at most 65,536.').waitFor();
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Text 1');
     await expectAccessible(page);
   });

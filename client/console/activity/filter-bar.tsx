@@ -115,7 +115,7 @@ function EntrySearch({ search }: { search: string }) {
       class="input"
       type="search"
       aria-label="Search by key, model, request id or task id"
-      placeholder="Key, model, request or task id"
+      placeholder="Key, model or id"
       maxLength={128}
       value={search}
       onInput={({ currentTarget: { value } }) => {

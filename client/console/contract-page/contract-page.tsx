@@ -89,10 +89,16 @@ function Operations({ rows, matches }: { rows: readonly OperationRow[]; matches:
         <thead>
           <tr>
             <th scope="col">Operation</th>
-            <th scope="col">Summary</th>
-            <th scope="col">Area</th>
-            <th scope="col">Statuses</th>
-            <th scope="col" class="number">
+            <th scope="col" class="wide-only">
+              Summary
+            </th>
+            <th scope="col" class="wide-only">
+              Area
+            </th>
+            <th scope="col" class="wide-only">
+              Statuses
+            </th>
+            <th scope="col" class="wide-only number">
               Examples
             </th>
             {coverage && <th scope="col">Conformance</th>}
@@ -105,13 +111,14 @@ function Operations({ rows, matches }: { rows: readonly OperationRow[]; matches:
                 <a class="mono" href={`${gatewayUrl}/docs/reference#operation/${id}`}>
                   {method} {path}
                 </a>
+                <div class="narrow-only">{summary}</div>
               </td>
-              <td class="contract-text">
+              <td class="wide-only contract-text">
                 {summary} {isExtension && <Badge>extension</Badge>}
               </td>
-              <td>{area}</td>
-              <td class="numeric contract-statuses">{statuses.join(' ')}</td>
-              <td class="number">{examples}</td>
+              <td class="wide-only">{area}</td>
+              <td class="wide-only numeric contract-statuses">{statuses.join(' ')}</td>
+              <td class="wide-only number">{examples}</td>
               {coverage && (
                 <td>
                   <Coverage coverage={coverage.get(id)} />

@@ -1,3 +1,4 @@
+import { formatCount, formatNumber } from '../parts/numbers.tsx';
 import type { Schema } from './contract.ts';
 
 /** Returns why a value does not fit the schema of its field, as a sentence. Undefined if it fits. */
@@ -12,8 +13,9 @@ export function problemOf(schema: Schema, value: unknown, isRequired: boolean): 
 function textProblem(schema: Schema, text: string) {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, 'x-form': rule } = schema;
   const length = Array.from(text).length;
-  if (length < minLength) return `Enter at least ${minLength} characters.`;
-  if (length > maxLength) return `Enter at most ${maxLength} characters, not ${length}.`;
+  if (length < minLength) return `Enter at least ${formatCount(minLength)} characters.`;
+  if (length > maxLength)
+    return `Enter at most ${formatCount(maxLength)} characters, not ${formatCount(length)}.`;
   if (pattern !== undefined && rule !== undefined && !new RegExp(pattern, 'u').test(text))
     return `This ${rule}.`;
   return undefined;
@@ -22,14 +24,14 @@ function textProblem(schema: Schema, text: string) {
 function numberProblem({ minimum, maximum, type }: Schema, value: number) {
   if (Number.isNaN(value)) return 'Enter a number.';
   if (type === 'integer' && !Number.isInteger(value)) return 'Enter a whole number.';
-  if (minimum !== undefined && value < minimum) return `Enter at least ${minimum}.`;
-  if (maximum !== undefined && value > maximum) return `Enter at most ${maximum}.`;
+  if (minimum !== undefined && value < minimum) return `Enter at least ${formatNumber(minimum)}.`;
+  if (maximum !== undefined && value > maximum) return `Enter at most ${formatNumber(maximum)}.`;
   return undefined;
 }
 
 function listProblem({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, length: number) {
   if (length < minItems) return `Add at least ${minItems} items.`;
-  if (length > maxItems) return `Add at most ${maxItems} items, not ${length}.`;
+  if (length > maxItems) return `Add at most ${formatCount(maxItems)} items, not ${formatCount(length)}.`;
   return undefined;
 }
 
@@ -46,10 +48,12 @@ export function limitOf(schema: Schema, model: string | undefined): string | und
   // A value below the usual ones, such as -1, has a meaning of its own.
   const minimum = schema.then?.minimum ?? schema.minimum;
   const maximum = schema.maximum === undefined || schema.maximum >= maxInt32 ? undefined : schema.maximum;
-  if (minimum !== undefined && maximum !== undefined) return `${minimum}–${maximum}`;
-  if (maximum !== undefined) return `at most ${maximum}`;
-  if (minimum !== undefined) return `at least ${minimum}`;
-  if (maxLength !== undefined && schema.format !== 'uri') return `at most ${maxLength} characters`;
-  if (maxItems !== undefined) return `at most ${maxItems} items`;
+  if (minimum !== undefined && maximum !== undefined)
+    return `${formatNumber(minimum)}–${formatNumber(maximum)}`;
+  if (maximum !== undefined) return `at most ${formatNumber(maximum)}`;
+  if (minimum !== undefined) return `at least ${formatNumber(minimum)}`;
+  if (maxLength !== undefined && schema.format !== 'uri')
+    return `at most ${formatCount(maxLength)} characters`;
+  if (maxItems !== undefined) return `at most ${formatCount(maxItems)} items`;
   return undefined;
 }

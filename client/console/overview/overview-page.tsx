@@ -22,7 +22,8 @@ export default function OverviewPage({ pages }: { pages: readonly Page[] }) {
   return (
     <>
       <PageHead title="Overview">
-        Create media with one key at <code>{current.client.baseUrl}</code>.
+        {rights.value.has('calls') ? 'Create media with one key at ' : 'Usage and statements at '}
+        <code>{current.client.baseUrl}</code>.
       </PageHead>
       <div class="stack overview">
         <section>

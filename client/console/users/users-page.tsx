@@ -113,7 +113,7 @@ function UserList() {
                       <Time at={user.created_time * 1_000} />
                     </td>
                     <td>
-                      <div class="row users-actions">
+                      <div class="row users-actions wide-only">
                         <Button small onClick={() => (edited.value = user)}>
                           Change
                         </Button>

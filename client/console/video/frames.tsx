@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { formatDuration } from '../parts/numbers.tsx';
+import { formatNumber } from '../parts/numbers.tsx';
 
 const frameCount = 8;
 const frameWidth = 160;
@@ -26,7 +26,7 @@ export function Frames({ url, duration, onSeek }: FramesProps) {
       {times.map((time) => (
         <button key={time} type="button" onClick={() => onSeek(time)}>
           <canvas class="skeleton" aria-hidden="true" />
-          <span class="numeric">{formatDuration(Math.round(time * 10) * 100)}</span>
+          <span class="numeric">{formatNumber(Math.round(time * 10) / 10)} s</span>
         </button>
       ))}
     </div>
