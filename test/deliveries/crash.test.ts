@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Engine, engines, TestStore } from '../store/engines.ts';
 import { Child } from '../tasks/child.ts';
 import { openNode } from '../tasks/node.ts';
-import { expectConsistent, taskRows } from '../tasks/task-audit.ts';
+import { expectConsistent, expectExactWallet, taskRows } from '../tasks/task-audit.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { type Received, Receiver } from './receiver.ts';
 
@@ -86,6 +86,49 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
         expect(ids.length).toBeGreaterThan(deliveries.length);
     },
   );
+});
+
+describe.each(engines)('a gateway that sends events on %s', (engine) => {
+  test('killed at event:recorded sends each event once, and later ones, too', {
+    timeout: 60_000,
+  }, async () => {
+    const testStore = await TestStore.make(engine);
+    const upstream = await TaskUpstream.start();
+    const receiver = await Receiver.start();
+    try {
+      const options = { upstreamUrl: upstream.url, detectsEvents: true };
+      const paid = { quota: startQuota, wallet: true, eventsUrl: receiver.url() };
+      const work = { ...options, ...paid, name: 'first', store: testStore.options, prompts };
+      const child = new Child(work, 'event:recorded');
+      expect(await child.ended()).toEqual([null, 'SIGKILL']);
+      const store = await testStore.open();
+      const deliveries = () => store.read.selectFrom('deliveries').selectAll().execute();
+      expect(await deliveries()).not.toEqual([]);
+      expect(receiver.seen).toEqual([]);
+      const { token } = child;
+      const node = openNode(store, { ...options, name: 'second', token, heartbeat: { intervalMs: 20 } });
+      await node.start();
+      // Their charges reach the thresholds of both budgets, also if the kill interrupted all tasks.
+      for (const prompt of ['ok', 'ok', 'ok']) await node.tasks.submit(node.order(prompt));
+      const typesSent = () => receiver.seen.map(({ body }) => String(body.type)).toSorted();
+      const finish = async () => {
+        expect((await taskRows(store)).filter(({ completed_at }) => completed_at === null)).toEqual([]);
+        expect(typesSent().filter((type) => type === 'budget.reached')).toHaveLength(2);
+        expect((await deliveries()).filter(({ closed_at }) => closed_at === null)).toEqual([]);
+      };
+      await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
+      await node.close();
+      const events = await store.read.selectFrom('events').select(['kind', 'subject']).execute();
+      expect(typesSent()).toEqual(events.map(({ kind }) => kind).toSorted());
+      expect(typesSent()).toContain('quota.low');
+      expect(new Set(events.map(({ kind, subject }) => `${kind} of ${subject}`)).size).toBe(events.length);
+      await expectConsistent(store, upstream, token, startQuota);
+      await expectExactWallet(store, token.userId, startQuota);
+    } finally {
+      await Promise.all([upstream.close(), receiver.close()]);
+      await testStore.remove();
+    }
+  });
 });
 
 /**

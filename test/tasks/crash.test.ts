@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { engines, TestStore } from '../store/engines.ts';
 import { Child } from './child.ts';
 import { openNode } from './node.ts';
-import { expectConsistent, taskRows } from './task-audit.ts';
+import { expectConsistent, expectExactWallet, taskRows } from './task-audit.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
 const startQuota = 10_000;
@@ -27,6 +27,9 @@ const ends: Record<string, [string, string | null]> = {
   hold: ['failed', 'task_canceled'],
 };
 
+/** Payers of the tasks. */
+const payers = ['a key', 'a wallet with budgets'] as const;
+
 describe.each(engines)('a gateway killed on %s', (engine) => {
   let testStore: TestStore;
   let upstream: TaskUpstream;
@@ -39,12 +42,14 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     await testStore.remove();
   });
 
-  test.each(points)(
-    'at %s: every task ends once, as reported to the client',
+  test.each(points.flatMap((point) => payers.map((payer) => [point, payer] as const)))(
+    'at %s: every task ends once, as reported to the client, and %s pays for it once',
     { timeout: 60_000 },
-    async (point) => {
+    async (point, payer) => {
+      const wallet = payer === 'a wallet with budgets';
       const options = { name: 'first', upstreamUrl: upstream.url };
-      const child = new Child({ ...options, store: testStore.options, quota: startQuota, prompts }, point);
+      const work = { ...options, store: testStore.options, quota: startQuota, prompts, wallet };
+      const child = new Child(work, point);
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;
       const store = await testStore.open();
@@ -62,6 +67,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
       await expectConsistent(store, upstream, token, startQuota);
+      if (wallet) await expectExactWallet(store, token.userId, startQuota);
       const tasks = await taskRows(store);
       expect(tasks.length).toBeGreaterThan(0);
       const [interrupted, others] = [

@@ -9,6 +9,10 @@ export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   /** Default: a new key with `quota`. */
   token?: NodeOptions['token'];
   quota: number;
+  /** The new key draws from a wallet of `quota`. Hard budgets of the key and its user include it. */
+  wallet?: boolean;
+  /** URL of an endpoint for events of the key and its user. */
+  eventsUrl?: string;
   /** Tasks to submit concurrently. */
   prompts: string[];
   /** An operator ends each task, and cancels those with the prompt `hold`. */
@@ -18,6 +22,7 @@ export interface ChildOptions extends Omit<NodeOptions, 'token'> {
 // A gateway in its own process. It prints what it has acknowledged, and ends only by being killed.
 const options = JSON.parse(process.argv[2] ?? '') as ChildOptions;
 const print = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
+const change = { userId: 1, tokenId: 1, now: 1 };
 const store = await openStore(options.store);
 const token = options.token ?? (await makeToken());
 print('token', token.id, token.userId);
@@ -46,5 +51,41 @@ await Promise.all(
 async function makeToken() {
   const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
   const key = { name: 'a key', keyHash: hashKey('key'), keyHint: 'sk', remainQuota: options.quota, now: 1 };
-  return store.run('createToken', { userId: user.id, ...key });
+  if (options.wallet === true) await grantWallet(user.id);
+  const made = await store.run('createToken', { userId: user.id, ...key });
+  if (options.wallet === true)
+    for (const owner of [{ userId: user.id }, { tokenId: made.id }]) await limit(owner);
+  if (options.eventsUrl !== undefined) await subscribe(user.id, options.eventsUrl);
+  return made;
+}
+
+function grantWallet(userId: number) {
+  const grant = { userId, amount: options.quota, reason: 'paid', reference: 'payment' };
+  return store.run('grantToWallet', { ...grant, change: { ...change, action: 'grantToWallet' } });
+}
+
+function limit(owner: { userId: number } | { tokenId: number }) {
+  return store.run('createBudget', {
+    owner,
+    amount: options.quota,
+    period: 'monthly',
+    timeZone: 'UTC',
+    hard: true,
+    thresholds: [1],
+    change: { ...change, action: 'createBudget', details: {}, now: Date.now() },
+  });
+}
+
+function subscribe(userId: number, url: string) {
+  return store.run('createEndpoint', {
+    userId,
+    url,
+    description: '',
+    events: ['budget.reached', 'quota.low'],
+    // The first charge falls below it.
+    quotaThreshold: options.quota - 1,
+    secret: 'whsec_AAAA',
+    now: 1,
+    max: 1,
+  });
 }

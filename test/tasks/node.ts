@@ -6,6 +6,7 @@ import { Heartbeat, type HeartbeatOptions } from '../../server/quota/heartbeat.t
 import type { NewChange } from '../../server/store/commands/changes.ts';
 import type { Store } from '../../server/store/store.ts';
 import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-deliveries.ts';
+import { EventScan } from '../../server/tasks/callbacks/event-scan.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
@@ -20,6 +21,8 @@ export interface NodeOptions {
   timing?: TaskOptions['timing'];
   /** URL for state changes of its tasks. */
   callbackUrl?: string;
+  /** Whether it detects events and sends them to endpoints. */
+  detectsEvents?: boolean;
   /** How soon it detects a lost gateway. */
   heartbeat?: Pick<HeartbeatOptions, 'intervalMs' | 'maxMissed'>;
 }
@@ -40,7 +43,7 @@ export const changeOf = (id: string): NewChange => ({
 
 /** Opens the task engine of a gateway on the system clock, with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {
-  const { name, upstreamUrl, token, timing, callbackUrl } = options;
+  const { name, upstreamUrl, token, timing, callbackUrl, detectsEvents = false } = options;
   const clock = Date.now;
   const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
   const logger = pino({ level: 'fatal' });
@@ -62,6 +65,16 @@ export function openNode(store: Store, options: NodeOptions) {
     logger,
     clock,
     timing: { claimGapMs: 5, idleMs: 20, pausesMs: [20, 20, 20] },
+  });
+  const events = new EventScan({
+    store,
+    channels,
+    gateway: owner,
+    logger,
+    timers: systemTimers,
+    clock,
+    onDeliveries: () => deliveries.wake(),
+    timing: { intervalMs: 20 },
   });
   const tasks = new Tasks({
     store,
@@ -113,10 +126,12 @@ export function openNode(store: Store, options: NodeOptions) {
     async start() {
       await heartbeat.start();
       await tasks.start();
-      if (callbackUrl !== undefined) await deliveries.start();
+      if (callbackUrl !== undefined || detectsEvents) await deliveries.start();
+      if (detectsEvents) events.start();
     },
     async close() {
       await tasks.stop();
+      await events.stop();
       await deliveries.stop();
       await heartbeat.stop();
       await channels.close();

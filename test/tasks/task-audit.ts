@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { walletOf } from '../../server/store/queries/wallets.ts';
 import type { Store } from '../../server/store/store.ts';
 import { expectBalanced, logRows, reservationRows } from '../store/ledger.ts';
 import { rate } from './node.ts';
@@ -27,4 +28,17 @@ export async function expectConsistent(
   const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
   expect(logged).toEqual(tasks.map((task) => task.request_id));
   await expectBalanced(store, { ...token, unlimitedQuota: false, remainQuota: quota } as TokenRecord);
+  expect((await store.report('auditLedger', null)).problems).toEqual([]);
+}
+
+/** Checks that exactly the charges of final tasks were taken from a wallet of `quota` and count in all budgets. */
+export async function expectExactWallet(store: Store, userId: number, quota: number): Promise<void> {
+  const charged = (await logRows(store)).reduce((sum, row) => sum + row.quota, 0);
+  const balances = { balance: quota - charged, reserved: 0, used: charged, debt: 0 };
+  expect(await walletOf(store.read, userId)).toMatchObject(balances);
+  const budgets = await store.read.selectFrom('budgets').select(['spent', 'reserved']).execute();
+  expect(budgets).toEqual([
+    { spent: charged, reserved: 0 },
+    { spent: charged, reserved: 0 },
+  ]);
 }
