@@ -146,6 +146,14 @@ export interface components {
                 sockets_per_key?: number;
                 /** @description Maximum time that a task waits for a place within the limits of a channel, in seconds. Default: 3,600. */
                 queue_seconds?: number;
+                /** @description Tasks that wait for a place within the limits of a channel. Default: 20,000. */
+                queue_tasks?: number;
+                /** @description Waiting tasks of all keys of a user. Default: 1,000. */
+                queue_tasks_per_user?: number;
+                /** @description Requests of waiting tasks in the database, in megabytes. Default: 1,024. */
+                queue_mb?: number;
+                /** @description Requests of the waiting tasks of all keys of a user, in megabytes. Default: 128. */
+                queue_mb_per_user?: number;
                 /** @description Maximum duration of a speech, messages or embeddings call, in seconds. */
                 speech_seconds?: number;
             };

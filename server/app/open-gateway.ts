@@ -39,6 +39,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { ChangeCause } from '../store/schema.ts';
 import { CallbackDeliveries } from '../tasks/callbacks/callback-deliveries.ts';
 import { EventScan } from '../tasks/callbacks/event-scan.ts';
+import { queueLimitsOf } from '../tasks/queue-limits.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { TaskTiming } from '../tasks/timing.ts';
 import type { Metric } from '../telemetry/exposition.ts';
@@ -217,6 +218,7 @@ async function startParts(
       },
       timing,
       maxQueueMs: () => (liveSettings.current.limits.queueSeconds ?? 3_600) * 1_000,
+      queueLimits: () => queueLimitsOf(liveSettings.current.limits),
     }),
   );
 

@@ -115,6 +115,11 @@ export interface Settings {
     socketsPerKey: number;
     /** Longest time of a task in the queue. Default: 3,600. */
     queueSeconds?: number | undefined;
+    /** Waiting tasks and megabytes of their requests, in total and for each user. Defaults: see `queueLimitsOf`. */
+    queueTasks?: number | undefined;
+    queueTasksPerUser?: number | undefined;
+    queueMb?: number | undefined;
+    queueMbPerUser?: number | undefined;
   };
   /** Maximum number of live keys that one key has created through `POST /api/token/`. 0: no limit. */
   keysPerKey: number;
@@ -229,6 +234,10 @@ export function readSettings(environment: Environment): Settings {
       requestsPerMinute: limits?.requests_per_minute ?? 0,
       socketsPerKey: limits?.sockets_per_key ?? 0,
       queueSeconds: limits?.queue_seconds,
+      queueTasks: limits?.queue_tasks,
+      queueTasksPerUser: limits?.queue_tasks_per_user,
+      queueMb: limits?.queue_mb,
+      queueMbPerUser: limits?.queue_mb_per_user,
     },
     keysPerKey: limits?.keys_per_key ?? 100,
     keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,

@@ -618,6 +618,7 @@ export interface TaskQueueTable {
   excluded: string;
   /** JSON value for the driver. It is deleted when a provider has accepted the task. */
   request: string;
+  request_bytes: number;
   /** Milliseconds in which the task must end after it has left the queue. */
   lifetime_ms: number;
   /** By the clock of due times, as the columns below. */

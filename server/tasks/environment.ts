@@ -4,10 +4,12 @@ import type { QuotaSource } from '../quota/ledger.ts';
 import type { PriceTerms } from '../quota/prices.ts';
 import type { VendorCosts } from '../quota/vendor-costs.ts';
 import type { PriceFields } from '../settings/price-rules.ts';
+import type { QueueLimits } from '../store/commands/task-queue.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TaskDriver } from './driver.ts';
+import { queueLimitsOf } from './queue-limits.ts';
 import { defaultTiming, type TaskTiming } from './timing.ts';
 
 export interface TaskOptions {
@@ -34,6 +36,8 @@ export interface TaskOptions {
   pollsPerChannel?: number;
   /** Longest time in the queue, in milliseconds. Default: an hour. */
   maxQueueMs?: () => number;
+  /** Default: those of an empty configuration. */
+  queueLimits?: () => QueueLimits;
   /** Id of the gateway in its claims. Default: a random id, whose claims last until they are released. */
   owner?: string;
 }
@@ -73,6 +77,7 @@ export function environment(options: TaskOptions, stopping: AbortSignal, owner: 
     random: Math.random,
     pollsPerChannel: 256,
     maxQueueMs: () => 3_600_000,
+    queueLimits: () => queueLimitsOf({}),
     owner,
     ...options,
     timing: { ...defaultTiming, ...options.timing },

@@ -8,10 +8,10 @@ import {
 } from '../channels/failover.ts';
 import { limitFailure } from '../channels/limits.ts';
 import { keyRefused } from '../keys/key-cache.ts';
-import { Failure } from '../lib/failure.ts';
+import { Failure, NoChannelFailure } from '../lib/failure.ts';
 import { describeBudget, describeShortage, insufficientQuota } from '../quota/insufficient-quota.ts';
 import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
-import type { StartedTask } from '../store/commands/task-queue.ts';
+import type { QueueRefusal, StartedTask } from '../store/commands/task-queue.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
@@ -343,6 +343,16 @@ function requireSpending(channels: readonly Channel[]): void {
   if (refusals.length === channels.length) throw limitFailure(refusals);
 }
 
+/** Seconds until a task may have left a full queue. */
+const queueRetryAfter = 10;
+
+/** A fallback of the model may serve the request, as with any other limit of its channels. */
+function queueFull(outcome: QueueRefusal): Failure {
+  const owner = outcome === 'queue_full' ? 'The queue of tasks' : 'The queue of tasks of your user';
+  const message = `${owner} is full. Repeat after ${queueRetryAfter} seconds.`;
+  return new NoChannelFailure(429, 'rate_limit_exceeded', message, { retryAfter: queueRetryAfter });
+}
+
 function refusal(
   outcome: Exclude<CreatedTask['outcome'], 'created' | 'replayed'>,
   { requestId }: TaskCreation,
@@ -352,5 +362,6 @@ function refusal(
     return new Failure(400, 'idempotency_key_reused', message);
   }
   if (outcome === 'key_revoked') return keyRefused();
+  if (outcome === 'queue_full' || outcome === 'user_queue_full') return queueFull(outcome);
   return new Error(`request id ${requestId} was used before`);
 }

@@ -79,7 +79,7 @@ export interface SubmittedTask {
 
 /** Returns the row of a new task, claimed by this process for the longest submission. */
 export async function newTask(
-  { timing, timers, owner, priceTerms, vendorCosts, clock, maxQueueMs }: TaskEnvironment,
+  { timing, timers, owner, priceTerms, vendorCosts, clock, maxQueueMs, queueLimits }: TaskEnvironment,
   creation: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
@@ -136,6 +136,7 @@ export async function newTask(
         pool: names.toSorted().join(' '),
         channels: JSON.stringify(names),
         request,
+        limits: queueLimits(),
         lifetimeMs,
         queuedAt: dueNow,
         waitUntil: dueNow + waitMs,

@@ -113,6 +113,7 @@ export async function fillStore(testStore: TestStore, store: Store): Promise<voi
       channels: '["one"]',
       excluded: '[]',
       request: '{}',
+      request_bytes: 2,
       lifetime_ms: day,
       queued_at: now,
       wait_until: now + day,

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { StartedTask } from '../../server/store/commands/task-queue.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
+import { queueLimitsOf } from '../../server/tasks/queue-limits.ts';
+import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { engines } from '../store/engines.ts';
 import { makeToken } from '../store/ledger.ts';
 import { TaskHarness } from './harness.ts';
+import { changeOf } from './node.ts';
 import { driverError } from './scripted-driver.ts';
 
 describe.each(engines)('the queue of tasks on %s', (engine) => {
@@ -65,6 +68,62 @@ describe.each(engines)('the queue of tasks on %s', (engine) => {
     const single = await rig.submit({ caller: ofOther });
     await completeAll();
     expect(submitted()).toEqual([flood[0]?.id, single.id]);
+  });
+
+  test('refuses tasks of a user beyond its part of the queue, while others wait and are served', async () => {
+    const limits = { queueTasks: 5, queueTasksPerUser: 3, queueMb: 1, queueMbPerUser: 1 };
+    const tasks = rig.engine({ queueLimits: () => queueLimitsOf(limits) });
+    const submit = (change: Partial<TaskCreation> = {}) => tasks.submit(rig.order(change));
+    const { caller } = rig.order();
+    const full = {
+      status: 429,
+      code: 'rate_limit_exceeded',
+      retryAfter: 10,
+      message: 'The queue of tasks of your user is full. Repeat after 10 seconds.',
+    };
+    // The first one starts at once.
+    const { task: first } = await submit();
+    for (let index = 0; index < 3; index += 1) await submit();
+    const { commands } = rig;
+    const sent = commands.length;
+    const refused = await Promise.allSettled(Array.from({ length: 20 }, () => submit()));
+    expect(refused).toMatchObject(refused.map(() => ({ status: 'rejected', reason: full })));
+    expect(commands.slice(sent)).toEqual(refused.map(() => 'createTask'));
+    expect(await waiting()).toHaveLength(3);
+    // The refused tasks reserve nothing.
+    await rig.expectBalance({ reserved: 4 * 50 });
+    const other = await makeToken(rig.store, { remainQuota: 1_000 });
+    const ofOther = { caller: { ...caller, tokenId: other.id, userId: other.userId } };
+    const { task: single } = await submit(ofOther);
+    await submit(ofOther);
+    const message = 'The queue of tasks is full. Repeat after 10 seconds.';
+    await expect(submit(ofOther)).rejects.toMatchObject({ ...full, message });
+    await completeAll();
+    expect(submitted()).toEqual([first.id, single.id]);
+    // A task that has started or ended leaves its place to others.
+    await submit(ofOther);
+    const [last] = (await waiting()).slice(-1);
+    await rig.tasks.cancelAny(last?.task_id ?? '', changeOf('cancelTask'));
+    await submit(ofOther);
+    await tasks.stop();
+  });
+
+  test('limits the bytes of waiting requests, but accepts any request into an empty queue', async () => {
+    const limits = { queueTasks: 9, queueTasksPerUser: 9, queueMb: 2, queueMbPerUser: 1 };
+    const tasks = rig.engine({ queueLimits: () => queueLimitsOf(limits) });
+    const submit = (length: number) => tasks.submit(rig.order({ request: { prompt: 'x'.repeat(length) } }));
+    await submit(1);
+    await submit(1_500_000);
+    await expect(submit(1)).rejects.toMatchObject({ status: 429, retryAfter: 10 });
+    await completeAll();
+    await submit(400_000);
+    await submit(400_000);
+    await expect(submit(400_000)).rejects.toMatchObject({ status: 429, retryAfter: 10 });
+    await submit(100_000);
+    expect((await waiting()).map(({ request_bytes: bytes }) => Math.floor(bytes / 100_000))).toEqual([
+      4, 4, 1,
+    ]);
+    await tasks.stop();
   });
 
   test('uses the next channel before a task has to wait', async () => {

@@ -5,7 +5,7 @@ import { columnsOf, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Db, LedgerTable, NewTaskColumns } from '../schema.ts';
 import { execute, isPostgres } from '../statement.ts';
 import { reserve } from './ledger.ts';
-import { enqueue, type QueuedRequest } from './task-queue.ts';
+import { enqueue, type QueuedRequest, type QueueRefusal, refusedByQueue } from './task-queue.ts';
 
 type DerivedColumn = 'groupName' | 'createdAt' | 'traceparent' | 'retryCount' | 'pricing';
 
@@ -31,8 +31,12 @@ export interface NewTask extends Omit<CamelCased<NewTaskColumns>, DerivedColumn>
 /** An earlier task with the same idempotency key, or the task that answers a retry. `other_request`: its request was another one. */
 type EarlierTask = { outcome: 'replayed'; task: TaskRecord } | { outcome: 'other_request' };
 
+/** The task is not inserted, because it would have to wait and the queue has no place for it. */
+type RefusedTask = { outcome: QueueRefusal };
+
 export type NewTaskResult =
   | EarlierTask
+  | RefusedTask
   | { outcome: 'created'; task: TaskRecord }
   | { outcome: 'insufficient_quota' }
   /** A hard budget does not cover it. */
@@ -45,6 +49,8 @@ export async function createTask(trx: Db, task: NewTask): Promise<NewTaskResult>
   if (earlier !== undefined) return earlier;
   const retried = await answerRetry(trx, task);
   if (retried !== undefined) return { outcome: 'replayed', task: retried };
+  const refusal = (await refusedByQueue(trx, [task])).get(task.id);
+  if (refusal !== undefined) return { outcome: refusal };
   const inserted = (await insertTasks(trx, [task])).get(task.id);
   // Another transaction inserted one with the same key.
   if (inserted === undefined)
@@ -66,6 +72,7 @@ export interface LeasedTask extends NewTask {
 /** `no_lease`: the lease does not exist any more, or its key cannot be used. Nothing is inserted. */
 export type LeasedTaskResult =
   | EarlierTask
+  | RefusedTask
   | { outcome: 'created'; task: TaskRecord }
   | { outcome: 'duplicate' }
   | { outcome: 'no_lease' };
@@ -73,7 +80,9 @@ export type LeasedTaskResult =
 /** Inserts tasks with reservations of leased quota. Does not wait for the rows of the keys, and the leases can end afterwards. */
 export async function createLeasedTasks(trx: Db, tasks: readonly LeasedTask[]): Promise<LeasedTaskResult[]> {
   const results = new Map<string, LeasedTaskResult>(await findEarlier(trx, tasks));
-  const fresh = tasks.filter(({ id }) => !results.has(id));
+  const unknown = tasks.filter(({ id }) => !results.has(id));
+  for (const [id, outcome] of await refusedByQueue(trx, unknown)) results.set(id, { outcome });
+  const fresh = unknown.filter(({ id }) => !results.has(id));
   const leases = await takeFromLeases(trx, fresh);
   const covered = fresh.filter(({ lease }) => leases.has(lease));
   const inserted = await insertTasks(trx, covered);

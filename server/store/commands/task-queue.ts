@@ -10,7 +10,60 @@ export interface QueuedRequest
   extends Pick<
     CamelCased<TaskQueueTable>,
     'pool' | 'request' | 'lifetimeMs' | 'queuedAt' | 'waitUntil' | 'channels'
-  > {}
+  > {
+  limits: QueueLimits;
+}
+
+/** Largest number of tasks in the queue, and largest sum of their requests in bytes. */
+interface QueueSize {
+  tasks: number;
+  bytes: number;
+}
+
+/** Limits of the queue, in total and for each user. */
+export type QueueLimits = Readonly<Record<'total' | 'user', QueueSize>>;
+
+/** Why the queue accepts no further task: its limits in total, or those of the user. */
+export type QueueRefusal = 'queue_full' | 'user_queue_full';
+
+/** Finds the new tasks that the limits of the queue refuse. Concurrent transactions can exceed a limit, each by its own tasks. */
+export async function refusedByQueue(
+  trx: Db,
+  tasks: readonly { id: string; userId: number; queue?: QueuedRequest | undefined }[],
+): Promise<Map<string, QueueRefusal>> {
+  const refused = new Map<string, QueueRefusal>();
+  if (tasks.every(({ queue }) => queue === undefined)) return refused;
+  const rows = await trx
+    .selectFrom('task_queue')
+    .select(['user_id', ({ fn }) => fn.countAll<number>().as('tasks')])
+    .select(sql<number>`cast(sum(request_bytes) as bigint)`.as('bytes'))
+    .groupBy('user_id')
+    .execute();
+  const total: QueueSize = { tasks: 0, bytes: 0 };
+  for (const { tasks: count, bytes } of rows) add(total, count, bytes);
+  const byUser = new Map(
+    rows.map(({ user_id: user, tasks: count, bytes }) => [user, { tasks: count, bytes }]),
+  );
+  for (const { id, userId, queue } of tasks) {
+    if (queue === undefined) continue;
+    const bytes = Buffer.byteLength(queue.request);
+    const ofUser = byUser.get(userId) ?? { tasks: 0, bytes: 0 };
+    byUser.set(userId, ofUser);
+    if (!hasPlace(ofUser, bytes, queue.limits.user)) refused.set(id, 'user_queue_full');
+    else if (!hasPlace(total, bytes, queue.limits.total)) refused.set(id, 'queue_full');
+    else for (const size of [total, ofUser]) add(size, 1, bytes);
+  }
+  return refused;
+}
+
+function add(size: QueueSize, tasks: number, bytes: number): void {
+  size.tasks += tasks;
+  size.bytes += bytes;
+}
+
+/** Whether one more task fits. An empty queue accepts any request. */
+const hasPlace = ({ tasks, bytes }: QueueSize, more: number, max: QueueSize) =>
+  tasks === 0 || (tasks < max.tasks && bytes + more <= max.bytes);
 
 /** Adds a task to the queue, in the transaction that inserts it. */
 export async function enqueue(
@@ -26,6 +79,7 @@ export async function enqueue(
       channels: row.channels,
       excluded: '[]',
       request: row.request,
+      request_bytes: Buffer.byteLength(row.request),
       lifetime_ms: row.lifetimeMs,
       queued_at: queuedAt,
       wait_until: row.waitUntil,

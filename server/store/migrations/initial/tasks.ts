@@ -74,6 +74,7 @@ export const tasks = (engine: Engine): string[] => [
     channels text not null,
     excluded text not null,
     request text not null,
+    request_bytes bigint not null,
     lifetime_ms bigint not null,
     queued_at bigint not null,
     wait_until bigint not null,
@@ -82,6 +83,8 @@ export const tasks = (engine: Engine): string[] => [
   // Positions read the index alone, since requests are long.
   'create index task_queue_order on task_queue (pool, user_id, id, task_id)',
   'create index task_queue_late on task_queue (wait_until)',
+  // For the limits of the queue, also without reading requests.
+  'create index task_queue_sizes on task_queue (user_id, request_bytes)',
   `create table queue_turns (
     user_id bigint primary key,
     served_at bigint not null
