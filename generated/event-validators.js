@@ -12202,8 +12202,8 @@ export const validateMusicTaskCallback = validate297;
 const schema131 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
 const schema132 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
 const schema133 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema134 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
-const schema135 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+const schema134 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
+const schema135 = {"type":"object","required":["cost"],"properties":{"cost":{"$ref":"#/$defs/TaskCost"}}};
 
 function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12215,18 +12215,56 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.cost === undefined) && (missing0 = "cost")){
+validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
-validate302.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema135.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.cost !== undefined){
+if(!(validate291(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+else {
+validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
+}
 }
 validate302.errors = vErrors;
 return errors === 0;
 }
-validate302.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate302.evaluated = {"props":{"cost":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema136 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+
+function validate305(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate305.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
+validate305.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema136.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate305.errors = vErrors;
+return errors === 0;
+}
+validate305.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
 
@@ -12272,9 +12310,9 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.usage !== undefined){
 const _errs4 = errors;
-if(!(validate302(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+if(!(validate302(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
 errors = vErrors.length;
 }
@@ -12284,11 +12322,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.fail_reason !== undefined){
+if(data.status !== undefined){
 const _errs5 = errors;
-if(typeof data.fail_reason !== "string"){
-validate300.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+if(!(validate305(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
 }
@@ -12296,75 +12334,87 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.fail_reason !== undefined){
+const _errs6 = errors;
+if(typeof data.fail_reason !== "string"){
+validate300.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.submit_time !== undefined){
-let data4 = data.submit_time;
-const _errs7 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+let data5 = data.submit_time;
+const _errs8 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate300.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs7){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
+if(errors === _errs8){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
 validate300.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.start_time !== undefined){
-let data5 = data.start_time;
-const _errs9 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+let data6 = data.start_time;
+const _errs10 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
 validate300.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs9){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
+if(errors === _errs10){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
 validate300.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.finish_time !== undefined){
-let data6 = data.finish_time;
-const _errs11 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+let data7 = data.finish_time;
+const _errs12 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
 validate300.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs11){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
+if(errors === _errs12){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
 validate300.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.progress !== undefined){
-let data7 = data.progress;
-const _errs13 = errors;
-if(errors === _errs13){
-if(typeof data7 === "string"){
-if(!pattern4.test(data7)){
+let data8 = data.progress;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data8 === "string"){
+if(!pattern4.test(data8)){
 validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
@@ -12374,10 +12424,11 @@ validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -12396,17 +12447,17 @@ return false;
 validate300.errors = vErrors;
 return errors === 0;
 }
-validate300.evaluated = {"props":{"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate300.evaluated = {"props":{"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema136 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
+const schema137 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
 const formats12 = runtime1.fullFormats["date-time"];
-const schema137 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
-const schema138 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
+const schema138 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
+const schema139 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate307(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate310(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate307.evaluated;
+const evaluated0 = validate310.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12421,18 +12472,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 1 || isNaN(data0)){
-validate307.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate307.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate307.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12448,18 +12499,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1 || isNaN(data1)){
-validate307.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate307.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate307.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12475,18 +12526,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate307.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate307.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate307.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12499,20 +12550,20 @@ var valid0 = true;
 }
 }
 else {
-validate307.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate310.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate307.errors = vErrors;
+validate310.errors = vErrors;
 return errors === 0;
 }
-validate307.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
+validate310.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate306(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate306.evaluated;
+const evaluated0 = validate309.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12525,7 +12576,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate306.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema137.properties.tags.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema138.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12538,7 +12589,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate306.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema137.properties.prompt.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema138.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12551,7 +12602,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate306.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema137.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema138.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12564,7 +12615,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate306.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema137.properties.negative_tags.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema138.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12577,7 +12628,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate306.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema137.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema138.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12590,7 +12641,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate306.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema137.properties.history.type},message:"must be array,null"}];
+validate309.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema138.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -12604,7 +12655,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate306.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate309.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12625,7 +12676,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate306.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema137.properties.concat_history.type},message:"must be array,null"}];
+validate309.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema138.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -12639,7 +12690,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate306.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate309.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12660,7 +12711,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate306.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema137.properties.type.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema138.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12673,13 +12724,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate306.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema137.properties.duration.type},message:"must be number,null"}];
+validate309.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema138.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate306.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate309.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12694,7 +12745,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate306.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema137.properties.refund_credits.type},message:"must be boolean,null"}];
+validate309.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema138.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12707,7 +12758,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate306.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema137.properties.stream.type},message:"must be boolean,null"}];
+validate309.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema138.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12720,7 +12771,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate306.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema137.properties.error_type.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema138.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12733,7 +12784,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate306.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema137.properties.error_message.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema138.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12746,7 +12797,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate306.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema137.properties.stem_from_id.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema138.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -12759,7 +12810,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate306.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema137.properties.stem_task.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema138.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -12772,7 +12823,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate306.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema137.properties.stem_type_id.type},message:"must be integer,null"}];
+validate309.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema138.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12785,7 +12836,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate306.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema137.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema138.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12798,7 +12849,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate306.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema137.properties.has_vocal.type},message:"must be boolean,null"}];
+validate309.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema138.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12811,7 +12862,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate306.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema137.properties.has_stem.type},message:"must be boolean,null"}];
+validate309.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema138.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12824,7 +12875,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate306.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema137.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate309.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema138.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12835,8 +12886,8 @@ var valid0 = true;
 if(valid0){
 if(data.control_sliders !== undefined){
 const _errs47 = errors;
-if(!(validate307(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate307.errors : vErrors.concat(validate307.errors);
+if(!(validate310(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate310.errors : vErrors.concat(validate310.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
@@ -12849,7 +12900,7 @@ if(data.task !== undefined){
 let data23 = data.task;
 const _errs48 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate306.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema137.properties.task.type},message:"must be string,null"}];
+validate309.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema138.properties.task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs48 === errors;
@@ -12880,20 +12931,20 @@ var valid0 = true;
 }
 }
 else {
-validate306.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate306.errors = vErrors;
+validate309.errors = vErrors;
 return errors === 0;
 }
-validate306.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate309.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate305(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate305.evaluated;
+const evaluated0 = validate308.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12904,14 +12955,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate305.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate308.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate305.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12923,7 +12974,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate305.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12935,7 +12986,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate305.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12948,11 +12999,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate305.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate305.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema136.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate308.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema137.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12964,7 +13015,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate305.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12976,7 +13027,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate305.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -12988,7 +13039,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate305.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13000,7 +13051,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate305.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13012,7 +13063,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate305.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13024,7 +13075,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate305.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -13040,12 +13091,12 @@ if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(!(formats12.validate(data10))){
-validate305.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate308.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate305.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate308.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13059,7 +13110,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs23 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate305.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate308.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -13071,7 +13122,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs25 = errors;
 if(typeof data.is_public !== "boolean"){
-validate305.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate308.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13083,7 +13134,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs27 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate305.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate308.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13095,7 +13146,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs29 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate305.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate308.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13108,7 +13159,7 @@ if(data.play_count !== undefined){
 let data15 = data.play_count;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate305.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate308.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -13121,7 +13172,7 @@ if(data.upvote_count !== undefined){
 let data16 = data.upvote_count;
 const _errs33 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate305.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate308.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -13132,8 +13183,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs35 = errors;
-if(!(validate306(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate306.errors : vErrors.concat(validate306.errors);
+if(!(validate309(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs35 === errors;
@@ -13161,14 +13212,14 @@ var valid0 = true;
 }
 }
 else {
-validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate308.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate305.errors = vErrors;
+validate308.errors = vErrors;
 return errors === 0;
 }
-validate305.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate308.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate299(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13219,8 +13270,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate305(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
+if(!(validate308(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate308.errors : vErrors.concat(validate308.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -13250,15 +13301,15 @@ return false;
 validate299.errors = vErrors;
 return errors === 0;
 }
-validate299.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate299.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema139 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema140 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
+const schema140 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema141 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
 
-function validate314(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate317(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate314.evaluated;
+const evaluated0 = validate317.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13266,21 +13317,21 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate314.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema140.type},message:"must be object,null"}];
+validate317.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema141.type},message:"must be object,null"}];
 return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.text === undefined) && (missing0 = "text"))){
-validate314.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate317.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate314.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate317.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13292,7 +13343,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate314.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate317.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13304,7 +13355,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate314.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate317.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13316,7 +13367,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs7 = errors;
 if(typeof data.text !== "string"){
-validate314.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate317.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13330,16 +13381,16 @@ var valid0 = true;
 }
 }
 }
-validate314.errors = vErrors;
+validate317.errors = vErrors;
 return errors === 0;
 }
-validate314.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+validate317.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate315(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate312.evaluated;
+const evaluated0 = validate315.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13354,7 +13405,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate312.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate315.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13362,11 +13413,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate312.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate315.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("LYRICS" !== data0){
-validate312.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
+validate315.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -13377,8 +13428,8 @@ var valid1 = true;
 if(valid1){
 if(data.data !== undefined){
 const _errs4 = errors;
-if(!(validate314(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate314.errors : vErrors.concat(validate314.errors);
+if(!(validate317(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate317.errors : vErrors.concat(validate317.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -13390,14 +13441,14 @@ var valid1 = true;
 }
 }
 else {
-validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate315.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate312.errors = vErrors;
+validate315.errors = vErrors;
 return errors === 0;
 }
-validate312.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate315.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13427,6 +13478,7 @@ props0.action = true;
 props0.data = true;
 props0.task_id = true;
 props0.queue = true;
+props0.usage = true;
 props0.status = true;
 props0.fail_reason = true;
 props0.submit_time = true;
@@ -13435,8 +13487,8 @@ props0.finish_time = true;
 props0.progress = true;
 }
 const _errs2 = errors;
-if(!(validate312(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
+if(!(validate315(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate315.errors : vErrors.concat(validate315.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -13454,6 +13506,7 @@ props0.action = true;
 props0.data = true;
 props0.task_id = true;
 props0.queue = true;
+props0.usage = true;
 props0.status = true;
 props0.fail_reason = true;
 props0.submit_time = true;
@@ -13547,38 +13600,9 @@ return errors === 0;
 }
 validate297.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateImageJobCallback = validate318;
-const schema141 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
-const schema142 = {"type":["integer","null"],"minimum":0};
-
-function validate320(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate320.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate320.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema142.type},message:"must be integer,null"}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 0 || isNaN(data)){
-validate320.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-validate320.errors = vErrors;
-return errors === 0;
-}
-validate320.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema143 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+export const validateImageJobCallback = validate321;
+const schema142 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
+const schema143 = {"type":["integer","null"],"minimum":0};
 
 function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13590,18 +13614,47 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema143.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+validate324.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+validate324.errors = vErrors;
+return errors === 0;
+}
+validate324.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema144 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+
+function validate328(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate328.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
-validate324.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate328.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.customId !== undefined){
 const _errs1 = errors;
 if(typeof data.customId !== "string"){
-validate324.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate328.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13613,7 +13666,7 @@ if(valid0){
 if(data.emoji !== undefined){
 const _errs3 = errors;
 if(typeof data.emoji !== "string"){
-validate324.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate328.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13625,7 +13678,7 @@ if(valid0){
 if(data.label !== undefined){
 const _errs5 = errors;
 if(typeof data.label !== "string"){
-validate324.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate328.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13638,7 +13691,7 @@ if(data.type !== undefined){
 let data3 = data.type;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate324.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate328.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13651,18 +13704,18 @@ if(data.style !== undefined){
 let data4 = data.style;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate324.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 4 || isNaN(data4)){
-validate324.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate324.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -13680,20 +13733,20 @@ var valid0 = true;
 }
 }
 else {
-validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate328.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate324.errors = vErrors;
+validate328.errors = vErrors;
 return errors === 0;
 }
-validate324.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+validate328.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate318(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate321(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate318.evaluated;
+const evaluated0 = validate321.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13704,14 +13757,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate318.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate321.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate318.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate321.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13732,11 +13785,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.action !== undefined){
+if(data.usage !== undefined){
 const _errs4 = errors;
-if(typeof data.action !== "string"){
-validate318.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+if(!(validate302(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
 }
@@ -13744,100 +13797,100 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.customId !== undefined){
-let data3 = data.customId;
-const _errs6 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate318.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema141.properties.customId.type},message:"must be string,null"}];
+if(data.action !== undefined){
+const _errs5 = errors;
+if(typeof data.action !== "string"){
+validate321.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs6 === errors;
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.customId !== undefined){
+let data4 = data.customId;
+const _errs7 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate321.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema142.properties.customId.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.botType !== undefined){
-let data4 = data.botType;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate318.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema141.properties.botType.type},message:"must be string,null"}];
+let data5 = data.botType;
+const _errs9 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate321.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema142.properties.botType.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.prompt !== undefined){
-let data5 = data.prompt;
-const _errs10 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate318.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema141.properties.prompt.type},message:"must be string,null"}];
+let data6 = data.prompt;
+const _errs11 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate321.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema142.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.promptEn !== undefined){
-let data6 = data.promptEn;
-const _errs12 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate318.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema141.properties.promptEn.type},message:"must be string,null"}];
+let data7 = data.promptEn;
+const _errs13 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate321.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema142.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.description !== undefined){
-let data7 = data.description;
-const _errs14 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate318.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema141.properties.description.type},message:"must be string,null"}];
+let data8 = data.description;
+const _errs15 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate321.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema142.properties.description.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.state !== undefined){
-let data8 = data.state;
-const _errs16 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate318.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema141.properties.state.type},message:"must be string,null"}];
+let data9 = data.state;
+const _errs17 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate321.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema142.properties.state.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs16 === errors;
+var valid0 = _errs17 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.submitTime !== undefined){
-const _errs18 = errors;
-if(!(validate320(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate320.errors : vErrors.concat(validate320.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.startTime !== undefined){
 const _errs19 = errors;
-if(!(validate320(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate320.errors : vErrors.concat(validate320.errors);
+if(!(validate324(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs19 === errors;
@@ -13846,10 +13899,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.finishTime !== undefined){
+if(data.startTime !== undefined){
 const _errs20 = errors;
-if(!(validate320(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate320.errors : vErrors.concat(validate320.errors);
+if(!(validate324(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -13858,20 +13911,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.progress !== undefined){
-let data12 = data.progress;
+if(data.finishTime !== undefined){
 const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data12 === "string"){
-if(!pattern4.test(data12)){
-validate318.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
-return false;
-}
-}
-else {
-validate318.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate324(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs21 === errors;
 }
@@ -13879,118 +13923,139 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.progress !== undefined){
+let data13 = data.progress;
+const _errs22 = errors;
+if(errors === _errs22){
+if(typeof data13 === "string"){
+if(!pattern4.test(data13)){
+validate321.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+return false;
+}
+}
+else {
+validate321.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.status !== undefined){
-let data13 = data.status;
-const _errs23 = errors;
-if(typeof data13 !== "string"){
-validate318.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data14 = data.status;
+const _errs24 = errors;
+if(typeof data14 !== "string"){
+validate321.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((data13 === "NOT_START") || (data13 === "SUBMITTED")) || (data13 === "MODAL")) || (data13 === "IN_PROGRESS")) || (data13 === "SUCCESS")) || (data13 === "FAILURE"))){
-validate318.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema141.properties.status.enum},message:"must be equal to one of the allowed values"}];
+if(!((((((data14 === "NOT_START") || (data14 === "SUBMITTED")) || (data14 === "MODAL")) || (data14 === "IN_PROGRESS")) || (data14 === "SUCCESS")) || (data14 === "FAILURE"))){
+validate321.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema142.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs23 === errors;
+var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.imageUrl !== undefined){
-let data14 = data.imageUrl;
-const _errs25 = errors;
-if((typeof data14 !== "string") && (data14 !== null)){
-validate318.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema141.properties.imageUrl.type},message:"must be string,null"}];
+let data15 = data.imageUrl;
+const _errs26 = errors;
+if((typeof data15 !== "string") && (data15 !== null)){
+validate321.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema142.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs26 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.videoUrl !== undefined){
-let data15 = data.videoUrl;
-const _errs27 = errors;
-if((typeof data15 !== "string") && (data15 !== null)){
-validate318.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema141.properties.videoUrl.type},message:"must be string,null"}];
+let data16 = data.videoUrl;
+const _errs28 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+validate321.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema142.properties.videoUrl.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.failReason !== undefined){
-let data16 = data.failReason;
-const _errs29 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-validate318.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema141.properties.failReason.type},message:"must be string,null"}];
+let data17 = data.failReason;
+const _errs30 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+validate321.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema142.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.buttons !== undefined){
-let data17 = data.buttons;
-const _errs31 = errors;
-if(errors === _errs31){
-if(Array.isArray(data17)){
+let data18 = data.buttons;
+const _errs32 = errors;
+if(errors === _errs32){
+if(Array.isArray(data18)){
 var valid1 = true;
-const len0 = data17.length;
+const len0 = data18.length;
 for(let i0=0; i0<len0; i0++){
-const _errs33 = errors;
-if(!(validate324(data17[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data17,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
+const _errs34 = errors;
+if(!(validate328(data18[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data18,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate328.errors : vErrors.concat(validate328.errors);
 errors = vErrors.length;
 }
-var valid1 = _errs33 === errors;
+var valid1 = _errs34 === errors;
 if(!valid1){
 break;
 }
 }
 }
 else {
-validate318.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate321.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.properties !== undefined){
-let data19 = data.properties;
-const _errs34 = errors;
-if(errors === _errs34){
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.finalPrompt !== undefined){
-let data20 = data19.finalPrompt;
-const _errs36 = errors;
-if((typeof data20 !== "string") && (data20 !== null)){
-validate318.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema141.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+let data20 = data.properties;
+const _errs35 = errors;
+if(errors === _errs35){
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.finalPrompt !== undefined){
+let data21 = data20.finalPrompt;
+const _errs37 = errors;
+if((typeof data21 !== "string") && (data21 !== null)){
+validate321.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema142.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
-var valid2 = _errs36 === errors;
+var valid2 = _errs37 === errors;
 }
 else {
 var valid2 = true;
 }
 if(valid2){
-if(data19.finalZhPrompt !== undefined){
-let data21 = data19.finalZhPrompt;
-const _errs38 = errors;
-if((typeof data21 !== "string") && (data21 !== null)){
-validate318.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema141.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+if(data20.finalZhPrompt !== undefined){
+let data22 = data20.finalZhPrompt;
+const _errs39 = errors;
+if((typeof data22 !== "string") && (data22 !== null)){
+validate321.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema142.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
-var valid2 = _errs38 === errors;
+var valid2 = _errs39 === errors;
 }
 else {
 var valid2 = true;
@@ -13998,24 +14063,24 @@ var valid2 = true;
 }
 }
 else {
-validate318.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate321.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.maskBase64 !== undefined){
-let data22 = data.maskBase64;
-const _errs40 = errors;
-if((typeof data22 !== "string") && (data22 !== null)){
-validate318.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema141.properties.maskBase64.type},message:"must be string,null"}];
+let data23 = data.maskBase64;
+const _errs41 = errors;
+if((typeof data23 !== "string") && (data23 !== null)){
+validate321.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema142.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs40 === errors;
+var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
@@ -14041,24 +14106,25 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate318.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate321.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate318.errors = vErrors;
+validate321.errors = vErrors;
 return errors === 0;
 }
-validate318.evaluated = {"props":{"id":true,"queue":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate321.evaluated = {"props":{"id":true,"queue":true,"usage":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaLowEvent = validate326;
-const schema144 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
-const schema145 = {"type":"string"};
+export const validateQuotaLowEvent = validate330;
+const schema145 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
+const schema146 = {"type":"string"};
 
-function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate327.evaluated;
+const evaluated0 = validate331.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14066,20 +14132,20 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate327.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate331.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate327.errors = vErrors;
+validate331.errors = vErrors;
 return errors === 0;
 }
-validate327.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate331.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema146 = {"type":"string","format":"date-time"};
+const schema147 = {"type":"string","format":"date-time"};
 
-function validate329(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate333(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate329.evaluated;
+const evaluated0 = validate333.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14090,26 +14156,26 @@ if(errors === 0){
 if(errors === 0){
 if(typeof data === "string"){
 if(!(formats12.validate(data))){
-validate329.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate333.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate329.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate333.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
-validate329.errors = vErrors;
+validate333.errors = vErrors;
 return errors === 0;
 }
-validate329.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate333.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate326(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate330(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate326.evaluated;
+const evaluated0 = validate330.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14120,14 +14186,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate326.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate330.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14140,11 +14206,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate326.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate330.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.low" !== data1){
-validate326.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
+validate330.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14155,8 +14221,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14172,7 +14238,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.balance === undefined) && (missing1 = "balance"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))){
-validate326.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate330.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14180,7 +14246,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate326.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate330.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14193,7 +14259,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate326.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema144.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate330.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema145.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14206,7 +14272,7 @@ if(data3.key_name !== undefined){
 let data6 = data3.key_name;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate326.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema144.properties.data.properties.key_name.type},message:"must be string,null"}];
+validate330.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema145.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14219,7 +14285,7 @@ if(data3.balance !== undefined){
 let data7 = data3.balance;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate326.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate330.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14232,7 +14298,7 @@ if(data3.threshold !== undefined){
 let data8 = data3.threshold;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate326.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate330.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14247,7 +14313,7 @@ var valid1 = true;
 }
 }
 else {
-validate326.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate330.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14262,22 +14328,22 @@ var valid0 = true;
 }
 }
 else {
-validate326.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate330.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate326.errors = vErrors;
+validate330.errors = vErrors;
 return errors === 0;
 }
-validate326.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate330.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaExhaustedEvent = validate331;
-const schema147 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
+export const validateQuotaExhaustedEvent = validate335;
+const schema148 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
 
-function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate335(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate331.evaluated;
+const evaluated0 = validate335.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14288,14 +14354,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate331.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate335.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14308,11 +14374,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate331.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.exhausted" !== data1){
-validate331.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
+validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14323,8 +14389,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14340,7 +14406,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.debt === undefined) && (missing1 = "debt"))){
-validate331.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14348,7 +14414,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate331.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate335.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14361,7 +14427,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate331.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema147.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate335.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema148.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14374,7 +14440,7 @@ if(data3.key_name !== undefined){
 let data6 = data3.key_name;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate331.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema147.properties.data.properties.key_name.type},message:"must be string,null"}];
+validate335.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema148.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14387,7 +14453,7 @@ if(data3.debt !== undefined){
 let data7 = data3.debt;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate331.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate335.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14401,7 +14467,7 @@ var valid1 = true;
 }
 }
 else {
-validate331.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14416,23 +14482,23 @@ var valid0 = true;
 }
 }
 else {
-validate331.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate335.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate331.errors = vErrors;
+validate335.errors = vErrors;
 return errors === 0;
 }
-validate331.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate335.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateBudgetReachedEvent = validate334;
-const schema148 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"budget.reached"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["budget_id","user_id","key_id","amount","spent","threshold","period","period_end","hard"],"properties":{"budget_id":{"type":"integer"},"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"amount":{"type":"integer"},"spent":{"type":"integer"},"threshold":{"type":"integer"},"period":{"$ref":"#/$defs/BudgetPeriod"},"period_end":{"type":"string"},"hard":{"type":"boolean"}}}}};
-const schema149 = {"type":"string","enum":["daily","weekly","monthly"]};
+export const validateBudgetReachedEvent = validate338;
+const schema149 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"budget.reached"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["budget_id","user_id","key_id","amount","spent","threshold","period","period_end","hard"],"properties":{"budget_id":{"type":"integer"},"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"amount":{"type":"integer"},"spent":{"type":"integer"},"threshold":{"type":"integer"},"period":{"$ref":"#/$defs/BudgetPeriod"},"period_end":{"type":"string"},"hard":{"type":"boolean"}}}}};
+const schema150 = {"type":"string","enum":["daily","weekly","monthly"]};
 
-function validate337(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate341(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate337.evaluated;
+const evaluated0 = validate341.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14440,23 +14506,23 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate337.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate341.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data === "daily") || (data === "weekly")) || (data === "monthly"))){
-validate337.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema149.enum},message:"must be equal to one of the allowed values"}];
+validate341.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema150.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate337.errors = vErrors;
+validate341.errors = vErrors;
 return errors === 0;
 }
-validate337.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate341.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate334(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate338(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate334.evaluated;
+const evaluated0 = validate338.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14467,14 +14533,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate334.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate338.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14487,11 +14553,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate334.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("budget.reached" !== data1){
-validate334.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
+validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14502,8 +14568,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14519,7 +14585,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((((((data3.budget_id === undefined) && (missing1 = "budget_id")) || ((data3.user_id === undefined) && (missing1 = "user_id"))) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.amount === undefined) && (missing1 = "amount"))) || ((data3.spent === undefined) && (missing1 = "spent"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))) || ((data3.period === undefined) && (missing1 = "period"))) || ((data3.period_end === undefined) && (missing1 = "period_end"))) || ((data3.hard === undefined) && (missing1 = "hard"))){
-validate334.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14527,7 +14593,7 @@ if(data3.budget_id !== undefined){
 let data4 = data3.budget_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate334.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14540,7 +14606,7 @@ if(data3.user_id !== undefined){
 let data5 = data3.user_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate334.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14553,7 +14619,7 @@ if(data3.key_id !== undefined){
 let data6 = data3.key_id;
 const _errs11 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate334.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema148.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate338.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema149.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14566,7 +14632,7 @@ if(data3.amount !== undefined){
 let data7 = data3.amount;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate334.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14579,7 +14645,7 @@ if(data3.spent !== undefined){
 let data8 = data3.spent;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate334.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14592,7 +14658,7 @@ if(data3.threshold !== undefined){
 let data9 = data3.threshold;
 const _errs17 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate334.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs17 === errors;
@@ -14603,8 +14669,8 @@ var valid1 = true;
 if(valid1){
 if(data3.period !== undefined){
 const _errs19 = errors;
-if(!(validate337(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
+if(!(validate341(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate341.errors : vErrors.concat(validate341.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs19 === errors;
@@ -14616,7 +14682,7 @@ if(valid1){
 if(data3.period_end !== undefined){
 const _errs20 = errors;
 if(typeof data3.period_end !== "string"){
-validate334.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate338.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs20 === errors;
@@ -14628,7 +14694,7 @@ if(valid1){
 if(data3.hard !== undefined){
 const _errs22 = errors;
 if(typeof data3.hard !== "boolean"){
-validate334.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate338.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid1 = _errs22 === errors;
@@ -14647,7 +14713,7 @@ var valid1 = true;
 }
 }
 else {
-validate334.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14662,22 +14728,22 @@ var valid0 = true;
 }
 }
 else {
-validate334.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate338.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate334.errors = vErrors;
+validate338.errors = vErrors;
 return errors === 0;
 }
-validate334.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate338.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskStuckEvent = validate339;
-const schema150 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
+export const validateTaskStuckEvent = validate343;
+const schema151 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
 
-function validate339(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate343(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate339.evaluated;
+const evaluated0 = validate343.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14688,14 +14754,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate339.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate343.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14708,11 +14774,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate339.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate343.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("task.stuck" !== data1){
-validate339.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
+validate343.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14723,8 +14789,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14740,7 +14806,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.task_id === undefined) && (missing1 = "task_id"))) || ((data3.model === undefined) && (missing1 = "model"))) || ((data3.reported_at === undefined) && (missing1 = "reported_at"))){
-validate339.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate343.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14748,7 +14814,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate339.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate343.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14761,7 +14827,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate339.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate343.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14773,7 +14839,7 @@ if(valid1){
 if(data3.task_id !== undefined){
 const _errs11 = errors;
 if(typeof data3.task_id !== "string"){
-validate339.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate343.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14785,7 +14851,7 @@ if(valid1){
 if(data3.model !== undefined){
 const _errs13 = errors;
 if(typeof data3.model !== "string"){
-validate339.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate343.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14797,7 +14863,7 @@ if(valid1){
 if(data3.reported_at !== undefined){
 const _errs15 = errors;
 if(typeof data3.reported_at !== "string"){
-validate339.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate343.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14812,7 +14878,7 @@ var valid1 = true;
 }
 }
 else {
-validate339.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate343.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14827,22 +14893,22 @@ var valid0 = true;
 }
 }
 else {
-validate339.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate343.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate339.errors = vErrors;
+validate343.errors = vErrors;
 return errors === 0;
 }
-validate339.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate343.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateChannelUnhealthyEvent = validate342;
-const schema151 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
+export const validateChannelUnhealthyEvent = validate346;
+const schema152 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
 
-function validate342(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate346(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate342.evaluated;
+const evaluated0 = validate346.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14853,14 +14919,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate342.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate346.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14873,11 +14939,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate342.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("channel.unhealthy" !== data1){
-validate342.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
+validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14888,8 +14954,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14905,14 +14971,14 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.channel === undefined) && (missing1 = "channel")) || ((data3.since === undefined) && (missing1 = "since"))){
-validate342.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate346.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.channel !== undefined){
 const _errs7 = errors;
 if(typeof data3.channel !== "string"){
-validate342.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate346.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14924,7 +14990,7 @@ if(valid1){
 if(data3.since !== undefined){
 const _errs9 = errors;
 if(typeof data3.since !== "string"){
-validate342.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate346.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14936,7 +15002,7 @@ var valid1 = true;
 }
 }
 else {
-validate342.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate346.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14951,22 +15017,22 @@ var valid0 = true;
 }
 }
 else {
-validate342.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate346.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate342.errors = vErrors;
+validate346.errors = vErrors;
 return errors === 0;
 }
-validate342.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate346.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateEndpointPing = validate345;
-const schema152 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
+export const validateEndpointPing = validate349;
+const schema153 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
 
-function validate345(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate349(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate345.evaluated;
+const evaluated0 = validate349.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14977,14 +15043,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate345.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate349.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate327(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14997,11 +15063,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate345.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("ping" !== data1){
-validate345.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -15012,8 +15078,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate329(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate329.errors : vErrors.concat(validate329.errors);
+if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -15029,21 +15095,21 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((data3.endpoint_id === undefined) && (missing1 = "endpoint_id")){
-validate345.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate349.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.endpoint_id !== undefined){
 let data4 = data3.endpoint_id;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate345.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate349.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
 }
 }
 else {
-validate345.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate349.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15058,14 +15124,14 @@ var valid0 = true;
 }
 }
 else {
-validate345.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate349.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate345.errors = vErrors;
+validate349.errors = vErrors;
 return errors === 0;
 }
-validate345.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate349.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {

@@ -2137,6 +2137,13 @@ export interface components {
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
         };
         /**
+         * TaskUsage
+         * @description Charge of the task. Present after the task has completed.
+         */
+        TaskUsage: {
+            cost: components["schemas"]["TaskCost"];
+        };
+        /**
          * MusicTaskStatus
          * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
          * @enum {string}
@@ -2153,6 +2160,7 @@ export interface components {
              */
             task_id: string;
             queue?: components["schemas"]["TaskQueue"];
+            usage?: components["schemas"]["TaskUsage"];
             status: components["schemas"]["MusicTaskStatus"];
             /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
@@ -2401,6 +2409,7 @@ export interface components {
              */
             id: string;
             queue?: components["schemas"]["TaskQueue"];
+            usage?: components["schemas"]["TaskUsage"];
             /**
              * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE
@@ -2773,6 +2782,7 @@ export type OfficialUsage = components['schemas']['OfficialUsage'];
 export type OfficialTool = components['schemas']['OfficialTool'];
 export type OfficialTask = components['schemas']['OfficialTask'];
 export type OfficialTaskCallback = components['schemas']['OfficialTaskCallback'];
+export type TaskUsage = components['schemas']['TaskUsage'];
 export type MusicTaskStatus = components['schemas']['MusicTaskStatus'];
 export type MusicTaskFacts = components['schemas']['MusicTaskFacts'];
 export type MusicControlSliders = components['schemas']['MusicControlSliders'];

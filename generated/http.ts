@@ -5516,7 +5516,7 @@ export interface components {
              */
             request_id: string;
             output: components["schemas"]["NativeTaskOutput"];
-            /** @description Output and usage of the task. Present after a gamma task has succeeded. */
+            /** @description Output and usage of the task */
             usage?: components["schemas"]["GammaUsage"];
         };
         /**
@@ -5983,6 +5983,13 @@ export interface components {
             exec_time?: number;
         };
         /**
+         * TaskUsage
+         * @description Charge of the task. Present after the task has completed.
+         */
+        TaskUsage: {
+            cost: components["schemas"]["TaskCost"];
+        };
+        /**
          * MusicTaskStatus
          * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
          * @enum {string}
@@ -5999,6 +6006,7 @@ export interface components {
              */
             task_id: string;
             queue?: components["schemas"]["TaskQueue"];
+            usage?: components["schemas"]["TaskUsage"];
             status: components["schemas"]["MusicTaskStatus"];
             /** @description Reason of the failure. Empty if the task did not fail. */
             fail_reason: string;
@@ -6360,6 +6368,7 @@ export interface components {
                 task_id: string;
                 status: components["schemas"]["MusicTaskStatus"];
                 queue?: components["schemas"]["TaskQueue"];
+                usage?: components["schemas"]["TaskUsage"];
                 /** @description Reason of the failure. Empty if the task did not fail. */
                 fail_reason?: string;
                 /** @description Fields of the request that the contract defines, with their original values. */
@@ -6469,6 +6478,7 @@ export interface components {
              */
             id: string;
             queue?: components["schemas"]["TaskQueue"];
+            usage?: components["schemas"]["TaskUsage"];
             /**
              * @description Kind of the job: `IMAGINE`, `UPSCALE`, `VARIATION`, `REROLL`, `DESCRIBE`, `BLEND`, `PAN`, `ZOOM`, `INPAINT` or another value.
              * @example UPSCALE

@@ -47,24 +47,28 @@ export function videoResult({ result }: TaskRecord): VideoResult {
   return result ?? {};
 }
 
-/** Returns the fields with the charge of a completed task in the usage that the provider reported. */
-export function withCharge<Fields extends { usage?: object }>(
-  fields: Fields,
-  { charged }: TaskRecord,
-): Fields {
-  const { usage } = fields;
-  return usage === undefined || charged === null ? fields : { ...fields, usage: { ...usage, cost: charged } };
+/** Returns the fields with the charge of a completed task in their usage. */
+export function withCharge<Fields extends { usage?: object }>(fields: Fields, task: TaskRecord): Fields {
+  const { usage } = chargeOf(task);
+  return usage === undefined ? fields : { ...fields, usage: { ...fields.usage, ...usage } };
+}
+
+/** Returns the charge of a completed task, as every format renders it. */
+export function chargeOf({ state, charged }: TaskRecord): { usage?: { cost: number } } {
+  return state === 'completed' && charged !== null ? { usage: { cost: charged } } : {};
 }
 
 /** The result with URLs for the client. A URL under the operator's own domain stays. */
 export function publicResult(task: TaskRecord, links: FileLinks): VideoResult {
-  const { metadata, ...result } = videoResult(task);
+  const { metadata: reported, ...result } = videoResult(task);
+  const { usage = reported } = chargeOf(task);
+  const metadata = usage && withCharge({ ...reported }, task);
   return {
     ...result,
     ...(result.source_url === undefined && publicFileUrls(result, ['video_url'], task, links)),
     ...(metadata !== undefined && {
       metadata: {
-        ...withCharge(metadata, task),
+        ...metadata,
         ...publicFileUrls(metadata, ['url', 'last_frame_url'], task, links),
       },
     }),

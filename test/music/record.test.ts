@@ -66,6 +66,7 @@ describe('songs', () => {
       task_id: id,
       status: 'SUCCESS',
       fail_reason: '',
+      usage: { cost: 20 },
       input: { prompt: 'The sea', title: 'Low tide' },
       clips: Object.fromEntries(songs.map((one) => [one.id, one])),
     });

@@ -130,10 +130,98 @@ describe.each(engines)('the cost in the usage of a task on %s', (engine) => {
     expect(usage).toMatchObject({ cost: 35 });
   });
 
-  test.each(formats)('%s is absent without usage and after a failure', async (_, format) => {
-    for (const end of ['without usage', 'failed'] as const) {
-      outcome = end;
+  test.each(formats)(
+    '%s is stated without a reported usage, and absent after a failure',
+    async (_, format) => {
+      outcome = 'without usage';
+      const { entry, usage } = await runTask(format);
+      expect(usage).toEqual({ cost: entry.quota });
+      outcome = 'failed';
       expect((await runTask(format)).text).not.toContain('"cost"');
-    }
+    },
+  );
+});
+
+const song = { mv: 'chirp-hawk', prompt: 'A song about the sea' };
+
+/** Tasks whose providers report no usage: their creation, and the address and the place of the charge of a task. */
+const withoutUsage: [string, { create: string; poll: string; body: object; usage: string[] }][] = [
+  [
+    'eta',
+    {
+      create: videos,
+      poll: `${videos}/ID`,
+      body: { model: 'eta-imagine-video', prompt: 'A cat.', seconds: '2' },
+      usage: ['metadata', 'usage'],
+    },
+  ],
+  [
+    '3D objects',
+    {
+      create: '/api/v1/services/aigc/video-generation/3d-generation',
+      poll: '/api/v1/tasks/ID',
+      body: { model: 'theta-3d', input: { prompt: 'A teapot.' } },
+      usage: ['usage'],
+    },
+  ],
+  ['music', { create: '/sigma/submit/music', poll: '/sigma/fetch/ID', body: song, usage: ['data', 'usage'] }],
+  [
+    'lyrics',
+    {
+      create: '/sigma/submit/lyrics',
+      poll: '/sigma/fetch/ID',
+      body: { prompt: 'The sea' },
+      usage: ['data', 'usage'],
+    },
+  ],
+  [
+    'music in format A',
+    {
+      create: '/sigma/v1/music',
+      poll: '/sigma/v1/music/ID',
+      body: { input: song },
+      usage: ['data', 'usage'],
+    },
+  ],
+  [
+    'images',
+    {
+      create: '/imgjob/submit/imagine',
+      poll: '/imgjob/task/ID/fetch',
+      body: { prompt: 'A cat.' },
+      usage: ['usage'],
+    },
+  ],
+];
+
+describe('the cost of a task without usage', () => {
+  let target: TestGateway;
+  beforeAll(async () => {
+    target = await startTestGateway({ prices: { '*': 7 } });
   });
+  afterAll(() => target.close());
+
+  test.each(withoutUsage)(
+    'of %s equals the quota of the log entry',
+    async (_, { create, poll, body, usage }) => {
+      const { key, id: keyId } = await makeKey(target, { quota: 1_000 });
+      expect((await post(target.url, key, create, body)).status).toBe(200);
+      const entry = await vi.waitFor(async () => {
+        await target.gateway.tasks.runDue();
+        const [found] = (await logRows(target)).filter(({ token_id }) => token_id === keyId);
+        if (found === undefined) throw new Error('the task is not final');
+        return found;
+      });
+      expect(entry.quota).toBeGreaterThan(0);
+      const response = await fetch(target.url + poll.replace('ID', entry.task_id ?? ''), {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const shown: unknown = await response.json();
+      const charge = usage.reduce<unknown>(
+        (value, name) => (value as Record<string, unknown> | undefined)?.[name],
+        shown,
+      );
+      expect(charge).toEqual({ cost: entry.quota });
+    },
+  );
 });

@@ -115,7 +115,7 @@ describe('an eta upstream', () => {
     expect((await lastEntries()).ledger).toMatchObject({ state: 'open', reserved: 80, unit: 'seconds' });
     const task = await client.waitForStatus(id, 'completed');
     expect(task).toMatchObject({ progress: 100, seconds: '6', video_url: file, url: file, error: null });
-    expect(task.metadata).toEqual({ duration: 6 });
+    expect(task.metadata).toEqual({ duration: 6, usage: { cost: 60 } });
     expect(task.content_url).toBe(`https://gateway.example/base/v1/videos/${id}/content`);
     const { ledger, log } = await lastEntries();
     expect(ledger).toMatchObject({ state: 'settled', reserved: 80, charged: 60 });

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/http.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { publicFileUrls } from '../client-links.ts';
-import { queueOf } from '../video-task.ts';
+import { chargeOf, queueOf } from '../video-task.ts';
 import type { ImageFacts, ImageResult } from './image-job.ts';
 
 type Schemas = components['schemas'];
@@ -16,6 +16,7 @@ export function renderImageJob(task: TaskRecord, links: FileLinks): Schemas['Ima
   const isCompleted = status === 'SUCCESS';
   return {
     ...queueOf(task),
+    ...chargeOf(task),
     id: task.id,
     action: facts.action,
     customId: facts.custom_id ?? null,

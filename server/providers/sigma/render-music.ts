@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { publicFileUrls } from '../client-links.ts';
 import { pickDefined } from '../json.ts';
 import { recordStatus } from '../official/family-record.ts';
-import { queueOf, unixTime } from '../video-task.ts';
+import { chargeOf, queueOf, unixTime } from '../video-task.ts';
 import { type MusicFacts, type MusicResult, type Song, songsOf } from './music.ts';
 
 type Schemas = components['schemas'];
@@ -16,6 +16,7 @@ export function renderMusicTask(task: TaskRecord, links: FileLinks): Schemas['Mu
   const { lyrics }: MusicResult = task.result ?? {};
   const facts = {
     ...queueOf(task),
+    ...chargeOf(task),
     task_id: id,
     status: recordStatus(task),
     fail_reason: error?.message ?? '',
@@ -35,6 +36,7 @@ export function renderMusicState(task: TaskRecord, links: FileLinks): Schemas['M
   const songs = publicSongs(task, links);
   return {
     ...queueOf(task),
+    ...chargeOf(task),
     task_id: task.id,
     status: recordStatus(task),
     fail_reason: task.error?.message ?? '',

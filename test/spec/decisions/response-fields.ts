@@ -70,6 +70,7 @@ export const responseFields: ResponseFields = {
   'Asset/allOf/0/then': 'URL',
   'Asset/allOf/1/then': 'Error',
   MusicSubmitReply: 'code data msg',
+  TaskUsage: 'cost',
   SubmittedMusicTask: 'status task_id',
   MusicTask: 'action data',
   Song: 'audio_url clip_id id image_url metadata status title',
