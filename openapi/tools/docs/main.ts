@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildConsole } from './build-console.ts';
-import { buildDocs } from './build-docs.ts';
 
 const usage = `npm run build
 
@@ -24,6 +22,9 @@ if (values.help) console.log(usage);
 else if (values['if-installed'] && !(await isInstalled()))
   console.log('The documentation and the console are not built, because their packages are not installed.');
 else {
+  // These modules load the packages.
+  const { buildDocs } = await import('./build-docs.ts');
+  const { buildConsole } = await import('./build-console.ts');
   report('docs', await buildDocs(root));
   report('console', await buildConsole(root));
 }
