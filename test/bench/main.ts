@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
 import { measureNeighbor, neighborMarkdown, neighborTargets } from './bodies/neighbor.ts';
 import { cases } from './cases.ts';
+import { checkOut } from './checkout.ts';
 import { measureHttp } from './http.ts';
 import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
 import { measureObserve, observeMarkdown } from './observe.ts';
@@ -10,8 +11,9 @@ import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
-import { findDisturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
-import { measureVersions, versionsMarkdown, versionTargets } from './versions.ts';
+import type { VariantOptions } from './variants.ts';
+import { busyMachine, findDisturbances, loadPerCore, minSamples, startTargets, verdict } from './verdict.ts';
+import { compareVersions, comparisonMarkdown } from './versions.ts';
 import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
@@ -44,7 +46,8 @@ PostgreSQL of DATABASE_URL, without pinning processes to cores.
   --json               print JSON instead of Markdown
   --profile FOLDER     write CPU profiles of the gateway to this folder (slower)
   --server FILE        main module of the gateway, default server/main.ts
-  --base FILE          compare the HTTP cases with another version of the gateway instead of the raw proxy: its main module
+  --compare REF        compare the HTTP cases with the gateway of another commit instead of the raw proxy. The default of
+                       --processes is 12 pairs then, and at least ${minSamples} are needed
   --peer FILE          also compare with another gateway: build/start-server.js of @portkey-ai/gateway, installed outside
                        of this project; default: BENCH_PEER`;
 
@@ -52,13 +55,13 @@ const { values } = parseArgs({
   options: {
     case: { type: 'string', multiple: true },
     rounds: { type: 'string', default: '6' },
-    processes: { type: 'string', default: '3' },
+    processes: { type: 'string' },
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '32' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     server: { type: 'string', default: here('../../server/main.ts') },
-    base: { type: 'string', default: '' },
+    compare: { type: 'string' },
     peer: { type: 'string', default: process.env.BENCH_PEER ?? '' },
     help: { type: 'boolean', default: false },
   },
@@ -76,13 +79,39 @@ function readDatabaseUrl(): string {
   throw new Error('--case workers requires DATABASE_URL');
 }
 
+/** Compares this checkout with another commit. */
+async function compare(
+  ref: string,
+  chosen: typeof cases,
+  options: VariantOptions & { server: string },
+  load: number,
+): Promise<string> {
+  const base = await checkOut(ref);
+  try {
+    const comparisons = await compareVersions(chosen, { ...options, base: base.server });
+    const disturbed = findDisturbances(load, []);
+    if (values.json)
+      return JSON.stringify({ machine: machine(), base: base.commit, disturbed, comparisons }, null, 2);
+    return [
+      `${machine()}. Compared with ${base.commit}.`,
+      comparisonMarkdown(comparisons),
+      ...(disturbed.length > 0 ? [busyMachine(disturbed)] : []),
+    ].join('\n\n');
+  } finally {
+    await base.remove();
+  }
+}
+
 async function run(): Promise<string> {
   const sizes = {
     rounds: readPositive('rounds'),
     seconds: readPositive('seconds'),
     connections: readPositive('connections'),
-    processes: readPositive('processes'),
+    processes:
+      values.processes === undefined ? (values.compare === undefined ? 3 : 12) : readPositive('processes'),
   };
+  if (values.compare !== undefined && sizes.processes < minSamples)
+    throw new Error(`--processes must be at least ${minSamples} with --compare, not ${sizes.processes}`);
   const unknown = values.case?.find((name) => !caseNames.includes(name));
   if (unknown !== undefined) throw new Error(`--case must be one of ${caseNames.join(', ')}, not ${unknown}`);
   const isChosen = (name: string) => values.case?.includes(name) ?? true;
@@ -90,10 +119,10 @@ async function run(): Promise<string> {
   const options = { ...sizes, server: values.server, profile: values.profile };
   const chosen = cases.filter(({ name }) => isChosen(name));
   const load = loadPerCore();
+  if (values.compare !== undefined) return await compare(values.compare, chosen, options, load);
   const { cases: http, starts } =
-    chosen.length > 0 && values.base === '' ? await measureHttp(chosen, options) : { cases: [], starts: [] };
+    chosen.length > 0 ? await measureHttp(chosen, options) : { cases: [], starts: [] };
   const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });
-  const versions = values.base === '' ? [] : await measureVersions(chosen, { ...options, base: values.base });
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   const neighbor = isChosen(neighborCase) ? await measureNeighbor(options) : [];
@@ -107,7 +136,6 @@ async function run(): Promise<string> {
     ...http.flatMap((one) => one.targets),
     ...(starts.length > 0 ? startTargets(starts) : []),
     ...peerTargets(peers),
-    ...versionTargets(versions),
     ...neighborTargets(neighbor),
   ];
   const disturbed = findDisturbances(
@@ -124,7 +152,6 @@ async function run(): Promise<string> {
         cases: http,
         starts,
         peers,
-        versions,
         relay,
         bodies,
         neighbor,
@@ -140,7 +167,6 @@ async function run(): Promise<string> {
     ...(targets.length > 0 ? [verdict(targets, disturbed)] : []),
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(peers.length > 0 ? [peerMarkdown(peers)] : []),
-    ...(versions.length > 0 ? [versionsMarkdown(versions)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(neighbor.length > 0 ? [neighborMarkdown(neighbor)] : []),

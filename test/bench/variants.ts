@@ -29,6 +29,14 @@ export interface VariantResult {
   cpuMicroseconds: number;
   cpuRatio: number;
   requestsRatio: number;
+  /** Ratios to the first variant of each set of processes. */
+  sets: readonly Ratios[];
+}
+
+/** Medians over the rounds of a set of processes. */
+interface Ratios {
+  cpu: number;
+  requests: number;
 }
 
 const warmUpSeconds = 3;
@@ -107,16 +115,22 @@ function summarize(
   position: number,
   sets: readonly (readonly MeasuredGateway[])[],
 ): VariantResult {
-  const pairs = sets.flatMap((set) =>
+  const pairsOf = (set: readonly MeasuredGateway[]) =>
     (set[position]?.rounds ?? []).flatMap((own, index) => {
       const base = set[0]?.rounds[index];
       return base === undefined ? [] : [{ own, base }];
-    }),
-  );
+    });
+  const ratiosOf = (pairs: readonly { own: Round; base: Round }[]): Ratios => ({
+    cpu: median(pairs.map(({ own, base }) => own.cpu / base.cpu)),
+    requests: median(pairs.map(({ own, base }) => own.requests / base.requests)),
+  });
+  const all = sets.flatMap(pairsOf);
+  const { cpu, requests } = ratiosOf(all);
   return {
     name,
-    cpuMicroseconds: median(pairs.map(({ own }) => own.cpu)),
-    cpuRatio: median(pairs.map(({ own, base }) => own.cpu / base.cpu)),
-    requestsRatio: median(pairs.map(({ own, base }) => own.requests / base.requests)),
+    cpuMicroseconds: median(all.map(({ own }) => own.cpu)),
+    cpuRatio: cpu,
+    requestsRatio: requests,
+    sets: sets.map((set) => ratiosOf(pairsOf(set))),
   };
 }

@@ -1,11 +1,22 @@
 import { expect, test } from 'vitest';
-import { findDisturbances, median, spread, target, verdict } from './verdict.ts';
+import { findDisturbances, median, medianInterval, minSamples, spread, target, verdict } from './verdict.ts';
 
 test('median interpolates, and spread is the relative interquartile range', () => {
   expect(median([4, 1, 3])).toBe(3);
   expect(median([4, 1, 3, 2])).toBe(2.5);
   expect(spread([1, 2, 3, 4, 100])).toBeCloseTo(2 / 3);
   expect(spread([5, 5, 5])).toBe(0);
+});
+
+test('the interval of the median excludes as many samples on each side as 95 % allow', () => {
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => count - index);
+  // 2 × 0.5⁶ = 3 %, and with a second sample on each side more than 5 %.
+  expect(medianInterval(upTo(6))).toEqual({ low: 1, high: 6 });
+  expect(medianInterval(upTo(8))).toEqual({ low: 1, high: 8 });
+  // 2 × (1 + 9) × 0.5⁹ = 4 %.
+  expect(medianInterval(upTo(9))).toEqual({ low: 2, high: 8 });
+  expect(medianInterval(upTo(20))).toEqual({ low: 6, high: 15 });
+  expect(() => medianInterval(upTo(minSamples - 1))).toThrow('at least 6 samples, not 5');
 });
 
 test('a target is reached at its limit, except with "below"', () => {

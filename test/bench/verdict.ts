@@ -36,6 +36,38 @@ export function spread(values: readonly number[]): number {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 }
 
+/** A range with the median of a distribution, with a confidence of 95 %. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** Fewest samples for an interval of 95 %. */
+export const minSamples = 6;
+
+/**
+ * Returns the interval between two samples that contains the median of their distribution with a confidence of at least 95 %.
+ * It assumes nothing about the distribution.
+ *
+ * @throws RangeError if there are fewer than `minSamples`
+ */
+export function medianInterval(samples: readonly number[]): Interval {
+  const sorted = samples.toSorted((left, right) => left - right);
+  // The number of samples below the median has a binomial distribution.
+  let probability = 0.5 ** sorted.length;
+  let below = 0;
+  let rank = 0;
+  while (below + probability <= 0.025) {
+    below += probability;
+    probability *= (sorted.length - rank) / (rank + 1);
+    rank += 1;
+  }
+  const [low, high] = [sorted[rank - 1], sorted[sorted.length - rank]];
+  if (low === undefined || high === undefined)
+    throw new RangeError(`an interval needs at least ${minSamples} samples, not ${samples.length}`);
+  return { low, high };
+}
+
 /** Returns a quantile with linear interpolation. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
@@ -66,6 +98,9 @@ export function findDisturbances(load: number, rawSpreads: readonly number[]): s
   ];
 }
 
+export const busyMachine = (disturbed: readonly string[]): string =>
+  `The machine was too busy for a result: ${disturbed.join(', and ')}.`;
+
 /** Formats the targets as Markdown, and reports a busy machine. */
 export function verdict(targets: readonly Target[], disturbed: readonly string[]): string {
   const missed = targets.filter(({ reached }) => !reached).length;
@@ -76,7 +111,7 @@ export function verdict(targets: readonly Target[], disturbed: readonly string[]
   return [
     ['| target | measured | limit | |', '|---|--:|--:|---|', ...lines].join('\n'),
     disturbed.length > 0
-      ? `The machine was too busy for a result: ${disturbed.join(', and ')}.`
+      ? busyMachine(disturbed)
       : `${targets.length - missed} of ${targets.length} targets reached on a quiet machine.`,
   ].join('\n\n');
 }
