@@ -10,7 +10,7 @@ import { ServerProcess } from './processes.ts';
 export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 
 /** The Node options of `npm start`. */
-const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
+export const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 export interface RunningGateway {
   server: ServerProcess;

@@ -39,7 +39,7 @@ the cost of metrics and traces for a small call. "workers" compares a small call
 PostgreSQL of DATABASE_URL, without pinning processes to cores.
 
   --case NAME          run only this case (repeatable): ${caseNames.join(', ')}
-  --rounds N           number of interleaved rounds, default 6
+  --rounds N           number of interleaved rounds on each process, default 6
   --seconds S          duration of a round, default 1
   --processes N        number of raw proxies and gateways, used in turn, default 3
   --connections N      keep-alive connections of the HTTP cases, default 32

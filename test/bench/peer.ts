@@ -10,7 +10,7 @@ import { checkOne, measureLoad, requestText } from './rounds.ts';
 import { median, type Target, target } from './verdict.ts';
 
 /** Target ratio of requests per second to the peer. */
-const minRatio = 8;
+const minRatio = 5;
 const warmUpSeconds = 5;
 
 export interface PeerOptions {

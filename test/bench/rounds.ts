@@ -8,11 +8,17 @@ import type { TargetName, Targets } from './targets.ts';
 
 /** Results of one round. */
 export interface Measurement {
+  /** Number of the process under test among those of its target. */
+  process: number;
   requestsPerSecond: number;
   /** Body bytes without chunk framing. */
   bytesPerSecond: number;
   /** CPU time of the process under test per request. */
   cpuMicroseconds: number;
+  /** CPU time of the stub per request. */
+  stubCpuMicroseconds: number;
+  /** CPU time of the load tool per request. */
+  loadCpuMicroseconds: number;
   p50Ms: number;
   p99Ms: number;
   /** Utilization of the load tool and the stub. Near 1, they were the bottleneck. */
@@ -20,6 +26,7 @@ export interface Measurement {
 }
 
 export interface RoundOptions {
+  /** Of each process. */
   rounds: number;
   seconds: number;
   connections: number;
@@ -29,11 +36,12 @@ export interface CaseResult {
   bench: BenchCase;
   rounds: Readonly<Record<TargetName, readonly Measurement[]>>;
   /** Results with one connection: latency without queueing. */
-  unloaded: Readonly<Record<TargetName, Measurement>>;
+  unloaded: Readonly<Record<TargetName, Omit<Measurement, 'process'>>>;
 }
 
-/** Duration of the warm-up of the compiler, which is longest in a new process. */
-const warmUpSeconds = { first: 5, later: 2 };
+/** The warm-up of the compiler ends when two rounds in sequence differ by less than this. */
+const maxWarmUpDifference = 0.05;
+const warmUpRounds = { least: 3, most: 12 };
 const unloadedSeconds = 0.7;
 
 /** Measures cases on the three targets, and counts the responses of each process. */
@@ -59,18 +67,18 @@ export class Rounds {
     const lengths = await this.#targets.each(async (name) => {
       let length = 0;
       for (const server of this.#targets.all(name)) {
-        const warmUp = this.#warmUp(name, server);
         length = await checkOne(name, server, bench);
         this.#count(server, 1);
-        await this.#round(server, bench, length, warmUp, connections);
+        await this.#warmUp(server, bench, length, connections);
       }
       return length;
     });
     const results: Record<TargetName, Measurement[]> = { direct: [], raw: [], gateway: [] };
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < rounds * this.#targets.all('gateway').length; round += 1) {
       await this.#targets.each(async (name) => {
         const server = this.#targets.select(name, round);
-        results[name].push(await this.#round(server, bench, lengths[name], seconds, connections));
+        const result = await this.#round(server, bench, lengths[name], seconds, connections);
+        results[name].push({ ...result, process: this.#targets.numberIn(name, round) });
       });
     }
     const unloaded = await this.#targets.each((name) =>
@@ -79,9 +87,14 @@ export class Rounds {
     return { bench, rounds: results, unloaded };
   }
 
-  #warmUp(name: TargetName, server: ServerProcess): number {
-    if (name === 'direct') return 0.5;
-    return this.#responses.has(server) ? warmUpSeconds.later : warmUpSeconds.first;
+  async #warmUp(server: ServerProcess, bench: BenchCase, bodyBytes: number, connections: number) {
+    let last = 0;
+    for (let round = 1; round <= warmUpRounds.most; round += 1) {
+      const { requestsPerSecond } = await this.#round(server, bench, bodyBytes, 1, connections);
+      const difference = Math.abs(requestsPerSecond / last - 1);
+      if (round >= warmUpRounds.least && difference < maxWarmUpDifference) return;
+      last = requestsPerSecond;
+    }
   }
 
   #count(server: ServerProcess, responses: number): void {
@@ -94,7 +107,7 @@ export class Rounds {
     bodyBytes: number,
     seconds: number,
     connections: number,
-  ): Promise<Measurement> {
+  ): Promise<Omit<Measurement, 'process'>> {
     const { stub } = this.#targets;
     const stubBefore = await stub.cpuMicroseconds();
     const load = { request: requestText(bench), connections, seconds, bodyBytes };
@@ -110,6 +123,8 @@ export class Rounds {
       requestsPerSecond: result.requestsPerSecond,
       bytesPerSecond: (result.responses * bodyBytes) / result.seconds,
       cpuMicroseconds: result.serverCpu,
+      stubCpuMicroseconds: stubCpu / result.responses,
+      loadCpuMicroseconds: result.cpuMicroseconds / result.responses,
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
       othersBusy: (stubCpu + result.cpuMicroseconds) / (result.seconds * 1e6),

@@ -1,4 +1,4 @@
-import { type RunningGateway, startGateway } from './gateway.ts';
+import { type RunningGateway, startGateway, startOptions } from './gateway.ts';
 import { here, ServerProcess } from './processes.ts';
 
 export const targetNames = ['direct', 'raw', 'gateway'] as const;
@@ -42,7 +42,12 @@ export class Targets {
     try {
       for (let index = 0; index < processes; index += 1) {
         targets.#raw.push(
-          await ServerProcess.start({ module: here(raw), core: 'measured', arguments: [origin] }),
+          await ServerProcess.start({
+            module: here(raw),
+            core: 'measured',
+            arguments: [origin],
+            nodeOptions: startOptions,
+          }),
         );
         const gateway = await startGateway(server, origin, profile);
         targets.#gateways.push(gateway);
@@ -63,10 +68,14 @@ export class Targets {
     return name === 'raw' ? this.#raw : this.#gateways.map(({ server }) => server);
   }
 
+  /** Returns the number of the process to use in a round. */
+  numberIn(name: TargetName, round: number): number {
+    return round % this.all(name).length;
+  }
+
   /** Returns the process to use in a round. */
   select(name: TargetName, round: number): ServerProcess {
-    const servers = this.all(name);
-    return servers[round % servers.length] ?? this.stub;
+    return this.all(name)[this.numberIn(name, round)] ?? this.stub;
   }
 
   /** Runs an action for each target in sequence. */

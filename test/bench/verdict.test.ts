@@ -30,8 +30,8 @@ test('a busy machine is reported by its load or by the raw proxy', () => {
   const targets = [target('requests/s', 0.7, 'at least', 0.65), target('CPU', 1.6, 'at most', 1.5)];
   expect(findDisturbances(0.1, [0.05, 0.1])).toEqual([]);
   expect(verdict(targets, [])).toContain('1 of 2 targets reached on a quiet machine.');
-  expect(verdict(targets, findDisturbances(2, []))).toContain(
-    'too busy for a result: the load was 2.0 per core',
-  );
+  const busy = verdict(targets, findDisturbances(2, []));
+  expect(busy).toContain('too busy for a result: the load was 2.0 per core');
+  expect(busy).not.toMatch(/reached|missed/);
   expect(verdict(targets, findDisturbances(0, [0.1, 0.4]))).toContain('rounds have a spread of 40 %');
 });
