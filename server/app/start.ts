@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { readSettings, secretsIn } from '../settings/settings.ts';
 import { createLogger, Secrets } from '../telemetry/logger.ts';
@@ -16,6 +17,7 @@ interface Running {
   close(): Promise<void>;
 }
 
+const builtConsole = new URL('../../generated/site/console/', import.meta.url);
 const secrets = new Secrets();
 const read = () => {
   const settings = readSettings(process.env);
@@ -36,7 +38,8 @@ async function run(): Promise<void> {
     if (process.env.CONFIG || process.env.TLS_CERT) process.on('SIGHUP', () => void reload(starting));
     const running = await starting;
     if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
-    console.log(`console: ${running.url}/console`);
+    // An installation without development packages has no console.
+    if (existsSync(builtConsole)) console.log(`console: ${running.url}/console`);
     console.log(`listening on ${running.url}`);
     // Node writes the cache at exit, which does not happen if the process is killed.
     flushCompileCache();
