@@ -38,6 +38,8 @@ export interface Family {
   /** Date on which the models were added to the catalog, for example `2026-11-21`. */
   readonly since: string;
   readonly voiceSet?: VoiceSetId;
+  /** Resolution of a video whose request names none. */
+  readonly defaultResolution?: string;
   /** Maximum length of the text of one request, in characters. */
   readonly maxCharacters?: number;
   /** Maximum length of the text of one request, in tokens. */
@@ -108,14 +110,17 @@ export const families: Readonly<Record<FamilyId, Family>> = {
   gamma: {
     owner: 'gamma',
     since: '2026-11-21',
+    defaultResolution: '1080P',
   },
   seedance: {
     owner: 'epsilon',
     since: '2026-11-21',
+    defaultResolution: '720p',
   },
   eta: {
     owner: 'eta',
     since: '2026-11-21',
+    defaultResolution: '480p',
   },
   theta: {
     owner: 'theta',

@@ -9,6 +9,7 @@ interface FamilyEntry extends Entry {
   owner: string;
   since: string;
   voice_set?: string;
+  default_resolution?: string;
   max_characters?: number;
   max_tokens?: number;
 }
@@ -53,6 +54,8 @@ export function readModels(text: string): ModelsFile {
   return file;
 }
 
+const videoProtocols: readonly string[] = ['native_video', 'official', 'eta'];
+
 function brokenLinks(file: ModelsFile): Mistake[] {
   const mistakes: Mistake[] = [];
   const seen = new Set<string>();
@@ -65,6 +68,8 @@ function brokenLinks(file: ModelsFile): Mistake[] {
       wrong(`model ${model.id}: reported is required for realtime models and not allowed for others`);
     if (!family) wrong(`model ${model.id} has the unknown family ${model.family}`);
     else if (model.voices && !family.voice_set) wrong(`family ${model.family} has no voice_set`);
+    else if (model.protocols.some((one) => videoProtocols.includes(one)) && !family.default_resolution)
+      wrong(`family ${model.family} has no default_resolution`);
   }
   for (const [name, family] of Object.entries(file.families)) {
     if (family.voice_set && !file.voice_sets[family.voice_set]) {
@@ -102,6 +107,8 @@ export interface Family {
   /** Date on which the models were added to the catalog, for example \`2026-11-21\`. */
   readonly since: string;
   readonly voiceSet?: VoiceSetId;
+  /** Resolution of a video whose request names none. */
+  readonly defaultResolution?: string;
   /** Maximum length of the text of one request, in characters. */
   readonly maxCharacters?: number;
   /** Maximum length of the text of one request, in tokens. */

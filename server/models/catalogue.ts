@@ -7,6 +7,7 @@ import {
   voiceSets,
 } from '../../generated/catalogue.ts';
 import { Failure, invalid } from '../lib/failure.ts';
+import type { VideoFamily } from './video-options.ts';
 
 const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));
 
@@ -20,6 +21,13 @@ export function findModel(id: string): CatalogueModel {
 /** Builds the 404 for a model that is unknown or has no price. Clients cannot distinguish the two. */
 export function modelNotFound(id: string): Failure {
   return new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+}
+
+/** Returns the resolution of a video whose request names none. */
+export function defaultResolution(family: VideoFamily): string {
+  const { defaultResolution: found } = families[family];
+  if (found === undefined) throw new Error(`the catalog has no default resolution of ${family} models`);
+  return found;
 }
 
 export function knownModel(id: string): boolean {

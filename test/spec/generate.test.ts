@@ -361,6 +361,11 @@ describe('mistakes in the sources', () => {
     ['an unknown protocol', models.replace('[multimodal]', '[telepathy]'), /models\/0\/protocols\/0/],
     ['an unknown family', models.replace('family: tiny', 'family: huge'), /unknown family huge/],
     ['voices without a set', models.replace('family: tiny', 'family: plain'), /plain has no voice_set/],
+    [
+      'videos without a default resolution',
+      models.replace('[multimodal]', '[official]'),
+      /tiny has no default_resolution/,
+    ],
     ['a family without a date', models.replace('since: 2026-11-21, ', ''), /families\/tiny.*'since'/],
     ['an unknown voice set', models.replace('voice_set: plain', 'voice_set: none'), /unknown voice set none/],
   ])('%s is reported', (_, text, message) => {

@@ -89,6 +89,16 @@ describe('a generic request translated to eta', () => {
     expect([reserved({ seconds: '3' }), reserved({}), reserved({ video: { url: walk } })]).toEqual([3, 8, 9]);
   });
 
+  test('the price depends on the resolution, which is 480p if the request names none', () => {
+    const priced = (fields: Fields) => {
+      const { priceFields, maxOutputTokens } = etaFromGeneric(older, requestOf({ prompt, ...fields }));
+      return { resolution: priceFields.resolution, maxOutputTokens };
+    };
+    expect(priced({ resolution: '720P' }).resolution).toBe('720p');
+    expect(priced({}).resolution).toBe('480p');
+    expect(priced({})).toEqual(priced({ resolution: '480p' }));
+  });
+
   test('the stored facts', () => {
     const facts = (fields: Fields) => etaFromGeneric(older, requestOf({ prompt, ...fields })).facts;
     expect(facts({ seconds: '3', size: '1280x720', custom_domain: 'media.files.example' })).toEqual({

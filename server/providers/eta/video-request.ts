@@ -1,4 +1,5 @@
 import { invalid } from '../../lib/failure.ts';
+import { defaultResolution } from '../../models/catalogue.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
 import { etaSecondsWords, familySeconds, isInRange } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
@@ -17,8 +18,6 @@ const imageKinds = ['web', 'image'] as const;
 const defaultSeconds = 8;
 /** An edit has the length of its source, at most 8.7 seconds. */
 const maxEditSeconds = 9;
-/** Resolution of a request that names none. */
-const defaultResolution = '720p';
 const maxFramesPerSecond = 30;
 
 /** Translates a generic request to the eta protocol. @throws Failure 400 that names the field */
@@ -29,6 +28,7 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
   const isEdit = 'video' in media;
   const seconds = readSeconds(request, isEdit);
   const frame = etaFrame(request);
+  const resolution = frame.resolution ?? defaultResolution('eta');
   const duration = isEdit ? undefined : seconds;
   const longest = isEdit ? maxEditSeconds : (seconds ?? defaultSeconds);
   if (frame.resolution === '1080p' && (!isNewer(model) || 'reference_images' in media)) {
@@ -42,9 +42,9 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
       ...defined({ seconds: duration?.toString(), size: size ?? frame.resolution, custom_domain }),
     },
     expectedUnits: longest,
-    maxOutputTokens: maxVideoTokens(frame.resolution ?? defaultResolution, longest, maxFramesPerSecond),
+    maxOutputTokens: maxVideoTokens(resolution, longest, maxFramesPerSecond),
     priceFields: {
-      resolution: frame.resolution ?? defaultResolution,
+      resolution,
       ...defined({ ratio: frame.aspect_ratio }),
       duration: longest,
       audio: true,

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
+import { defaultResolution } from '../../models/catalogue.ts';
 import { conflict } from '../../models/media-rules.ts';
 import { familySeconds, isInRange, secondsWords } from '../../models/video-options.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
@@ -136,16 +137,15 @@ function truncated(prompt: string): string {
 /** Native parameters including unknown ones. */
 type GammaParameters = components['schemas']['GammaParameters'] & Record<string, unknown>;
 
-/** Resolution of a request that names none. */
-const standardResolution = '1080P';
 const framesPerSecond = 30;
 
 /** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
 function pricedParts(
-  { resolution = standardResolution, ratio = 'adaptive', audio = true }: GammaParameters,
+  { resolution: requested, ratio = 'adaptive', audio = true }: GammaParameters,
   seconds: number,
   sources: readonly MediaSource[],
 ): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
+  const resolution = requested ?? defaultResolution('gamma');
   const hasVideo = sources.some(({ media }) => media.type === 'reference_video');
   return {
     expectedUnits: seconds,

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import { defaultResolution } from '../../models/catalogue.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
 import { type GenericVideoRequest, maxVideoTokens, type TranslatedVideo } from '../video.ts';
@@ -54,14 +55,17 @@ function translate(
   };
 }
 
-/** Resolution of a request that names none. */
-const defaultResolution = '720p';
 /** Maximum seconds of a reference video, whose frames are billed, too. */
 const maxReferenceSeconds = 15;
 
 /** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
 function pricedParts(
-  { resolution = defaultResolution, ratio, generate_audio: audio = true, service_tier }: OfficialOptions,
+  {
+    resolution = defaultResolution('seedance'),
+    ratio,
+    generate_audio: audio = true,
+    service_tier,
+  }: OfficialOptions,
   seconds: number,
   sources: readonly ContentSource[],
 ): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
