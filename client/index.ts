@@ -113,7 +113,7 @@ export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { LogFields, Logger } from './logger.ts';
 export type { LogItem, LogPage, LogQuery, Logs } from './logs.ts';
-export type { Me, MeReply, MyPrices, Usage, UsageQuery } from './me.ts';
+export type { Account, Me, MeReply, MyPrices, Usage, UsageQuery } from './me.ts';
 export type { Message, MessageEvent, MessagePrompt, MessageRequest, Messages } from './messages.ts';
 export type { AnyModel, ModelId } from './model-ids.ts';
 export type { Model, Models, ModelVoice } from './models.ts';

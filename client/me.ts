@@ -10,6 +10,7 @@ import { MyTasks } from './my-tasks.ts';
 type Schemas = components['schemas'];
 export type MeReply = Schemas['Me'];
 export type MyPrices = Schemas['MyPriceListReply']['data'];
+export type Account = Schemas['Account'];
 export type Usage = Schemas['MyUsageReply']['data'];
 export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
@@ -49,5 +50,10 @@ export class Me {
   /** Returns the models of the key with their prices. `GET /api/me/prices` */
   async prices(options: CallOptions = {}): Promise<MyPrices> {
     return (await this.#caller.call('listMyPrices', options)).data;
+  }
+
+  /** Lists the sub-accounts of the user of the key, oldest first. `GET /api/me/accounts` */
+  async accounts(options: CallOptions = {}): Promise<Account[]> {
+    return (await this.#caller.call('listMyAccounts', options)).data.items;
   }
 }

@@ -1364,7 +1364,7 @@ export interface paths {
          *     requests, `complete_until` states up to when the figures are complete, for some seconds.
          *
          *     A key with limits gets the figures of itself and of the keys created with it, directly or indirectly. Other keys get
-         *     those of all keys of the user.
+         *     those of all keys of the user and its sub-accounts, or with `account_id` of one of them.
          *
          *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
          *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
@@ -1430,7 +1430,8 @@ export interface paths {
         /**
          * List or export the caller's log.
          * @description Returns ended calls and tasks, newest first, one page as JSON or all of them as CSV. A key with limits gets its own
-         *     entries and those of the keys created with it, directly or indirectly. Other keys get those of all keys of the user.
+         *     entries and those of the keys created with it, directly or indirectly. Other keys get those of all keys of the user,
+         *     or with `account_id` of a sub-account.
          *     The gateway stores entries for the time that the operator sets, 90 days by default.
          *
          *     **CSV** (`text/csv`, RFC 4180): a header and the fields of MyLogEntry in the same order. The gateway streams all
@@ -1494,7 +1495,7 @@ export interface paths {
          *
          *     **HTML** (`text/html`): a page for printing, without scripts.
          *
-         *     A key with limits gets 403, because a statement covers all keys of the user.
+         *     With `account_id`, it is the statement of a sub-account. A key with limits gets 403, because a statement covers all keys of the user.
          */
         get: operations["getMyStatement"];
         put?: never;
@@ -1697,6 +1698,26 @@ export interface paths {
          * @description Omitted fields do not change. All keys of the member get a new role within one second on every gateway. Only an owner without limits may call this operation.
          */
         patch: operations["updateMyMember"];
+        trace?: never;
+    };
+    "/api/me/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sub-accounts of the caller's user.
+         * @description Returns the sub-accounts whose keys draw from the wallet of the caller's user. The operator creates them. A key with limits gets 403.
+         */
+        get: operations["listMyAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
@@ -8212,6 +8233,11 @@ export interface components {
             operation?: string;
             /**
              * Format: int64
+             * @description Id of the user or of the sub-account.
+             */
+            account_id?: number;
+            /**
+             * Format: int64
              * @description Id of the key.
              */
             token_id?: number;
@@ -8655,6 +8681,49 @@ export interface components {
             credited: number;
         };
         /**
+         * StatementAccount
+         * @description Charges and refunds of a user or of a sub-account in a month.
+         */
+        StatementAccount: {
+            /**
+             * Format: int64
+             * @description Id of the user or of the sub-account.
+             */
+            account_id: number;
+            /** @description Its name. */
+            account_name: string;
+            /**
+             * Format: int64
+             * @description Number of ended calls and tasks.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Charged quota.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description Part of `quota` that was taken from a balance.
+             */
+            spent: number;
+            /**
+             * Format: int64
+             * @description Cost that exceeds `quota`, because no balance covered it.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description Refunded quota.
+             */
+            refunded: number;
+            /**
+             * Format: int64
+             * @description Part of `refunded` that was added to a balance.
+             */
+            credited: number;
+        };
+        /**
          * StatementMember
          * @description Charges and refunds of a member in a month.
          */
@@ -8699,7 +8768,7 @@ export interface components {
         };
         /**
          * Statement
-         * @description Changes of the quota of a user in a month. All amounts are in quota units.
+         * @description Changes of the quota of a user in a month, including its sub-accounts. All amounts are in quota units.
          *
          *     `closing.balance` is `opening.balance` + `corrections.balance` + `grants.quota` - `grants.debt_settled` +
          *     `refunds.credited` - `charges.spent` - `forfeited`. `closing.debt` is `opening.debt` + `corrections.debt` +
@@ -8796,6 +8865,8 @@ export interface components {
              */
             forfeited: number;
             closing: components["schemas"]["StatementBalance"];
+            /** @description The charges and refunds by account: those of the user, then those of its sub-accounts with charges or refunds. Their sums are those of the statement. */
+            accounts: components["schemas"]["StatementAccount"][];
             /** @description The charges and refunds by member, in the order of ids. Their sums are those of the statement. */
             members: components["schemas"]["StatementMember"][];
         };
@@ -9316,6 +9387,57 @@ export interface components {
             role?: components["schemas"]["MemberRole"];
         };
         /**
+         * Account
+         * @description A sub-account of a user, with the totals of its keys.
+         */
+        Account: {
+            /**
+             * Format: int64
+             * @description Id of the sub-account.
+             * @example 5
+             */
+            id: number;
+            /** @description Name of the sub-account. */
+            name: string;
+            /** @description Group of its keys that have no group of their own. */
+            group: string;
+            /** @description True if its keys are rejected. */
+            disabled: boolean;
+            /**
+             * Format: int64
+             * @description Number of keys that are not deleted.
+             */
+            keys: number;
+            /**
+             * Format: int64
+             * @description Spent quota of these keys, in quota units.
+             */
+            used_quota: number;
+            /**
+             * Format: int64
+             * @description Time of creation. Unix time in seconds.
+             */
+            created_time: number;
+        };
+        /**
+         * AccountListReply
+         * @description The sub-accounts of a user.
+         */
+        AccountListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The sub-accounts. */
+            data: {
+                /** @description The sub-accounts, oldest first. */
+                items: components["schemas"]["Account"][];
+            };
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -9536,8 +9658,13 @@ export interface components {
              * @description Spent quota of all these keys, in quota units.
              */
             used_quota: number;
-            /** @description True if the keys of the user draw from a wallet. */
+            /** @description True if the user has a wallet. */
             has_wallet: boolean;
+            /**
+             * Format: int64
+             * @description Id of the user whose sub-account this user is. Null if it is none.
+             */
+            parent_id: number | null;
         };
         /**
          * UserListReply
@@ -9571,16 +9698,19 @@ export interface components {
          */
         CreateUserRequest: {
             name: components["schemas"]["UserName"];
-            /**
-             * @description A group of the configuration. It applies to the keys of the user that have no group of their own.
-             * @default default
-             */
+            /** @description Default `default`, for a sub-account the group of its parent. A group of the configuration. It applies to the keys of the user that have no group of their own. */
             group?: string & components["schemas"]["GroupName"];
             /**
              * @description Role of the user. Only keys of an admin can have the scope `admin`.
              * @default user
              */
             role?: string & components["schemas"]["UserRole"];
+            /**
+             * Format: int64
+             * @description Makes the user a sub-account of this user, from whose wallet its keys draw. It has the group of this user unless `group` is given.
+             * @example 2
+             */
+            parent_id?: number;
         };
         /**
          * UserReply
@@ -12334,6 +12464,8 @@ export interface components {
         MyTaskId: string;
         /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
         TimeZone: string;
+        /** @description Returns only items of the caller's user or of its sub-account with this id. A key with limits sees no sub-account. */
+        OfAccount: number;
         /** @description Returns only items created with the key with this id. */
         OfToken: number;
         /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
@@ -15135,13 +15267,15 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Dimensions to group by. Repeat the parameter for two dimensions; the order is significant. By default all requests form one group. */
-                by?: ("hour" | "day" | "model" | "operation" | "key" | "member")[];
+                by?: ("hour" | "day" | "model" | "operation" | "account" | "key" | "member")[];
                 /** @description IANA time zone of the days of `by=day`. An hour belongs to the day in which it begins, which matters in zones with half hours. */
                 time_zone?: components["parameters"]["TimeZone"];
                 /** @description Start of the range, inclusive. Unix time in seconds. */
                 since?: components["parameters"]["Since"];
                 /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
+                /** @description Returns only items of the caller's user or of its sub-account with this id. A key with limits sees no sub-account. */
+                account_id?: components["parameters"]["OfAccount"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
                 /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
@@ -15237,6 +15371,8 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description End of the range, exclusive. Unix time in seconds. */
                 until?: components["parameters"]["Until"];
+                /** @description Returns only items of the caller's user or of its sub-account with this id. A key with limits sees no sub-account. */
+                account_id?: components["parameters"]["OfAccount"];
                 /** @description Returns only items created with the key with this id. */
                 token_id?: components["parameters"]["OfToken"];
                 /** @description Returns only items created with keys of the member with this id, including deleted keys and removed members. */
@@ -15303,6 +15439,8 @@ export interface operations {
             query?: {
                 /** @description Format of the response. By default CSV if the header `accept` contains `text/csv`, HTML if it contains `text/html`, otherwise JSON. */
                 format?: components["parameters"]["StatementFormat"];
+                /** @description Returns only items of the caller's user or of its sub-account with this id. A key with limits sees no sub-account. */
+                account_id?: components["parameters"]["OfAccount"];
             };
             header?: never;
             path: {
@@ -15756,6 +15894,32 @@ export interface operations {
             404: components["responses"]["ManagementNotFound"];
             413: components["responses"]["ManagementPayloadTooLarge"];
             415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listMyAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sub-accounts. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountListReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

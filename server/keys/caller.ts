@@ -7,6 +7,8 @@ import type { MemberRole } from '../store/schema.ts';
 export interface Caller {
   tokenId: number;
   userId: number;
+  /** The customer whose sub-account the user is. Undefined: it is none. */
+  parentId?: number | undefined;
   /** Allowances of requests and sockets, its own first. Default: its own, with the configured limits. */
   allowances?: readonly Allowance[];
   /** Keys that it was created with, directly or through others, the nearest first. Default: none. */

@@ -72,7 +72,10 @@ export class KeyCache {
     parts.store.changeFeed?.subscribe(({ keyIds, userIds, overflow }) => {
       if (overflow) this.#remove(() => true);
       else if (keyIds.size > 0 || userIds.size > 0)
-        this.#remove((caller) => userIds.has(caller.userId) || dependsOn(caller, (id) => keyIds.has(id)));
+        this.#remove(
+          (caller) =>
+            usersOf(caller).some((id) => userIds.has(id)) || dependsOn(caller, (id) => keyIds.has(id)),
+        );
     });
   }
 
@@ -159,12 +162,12 @@ export class KeyCache {
     this.#lookUps.delete(hash);
   }
 
-  /** Removes a key, its descendants and the keys that share its allowance, or all keys of a user. */
+  /** Removes a key, its descendants and the keys that share its allowance, or all keys of a user and its sub-accounts. */
   invalidate(changed: { tokenId: number } | { userId: number }): void {
     this.#remove((caller) =>
       'tokenId' in changed
         ? dependsOn(caller, (id) => id === changed.tokenId)
-        : caller.userId === changed.userId,
+        : usersOf(caller).includes(changed.userId),
     );
   }
 
@@ -176,6 +179,9 @@ export class KeyCache {
       if (isAffected(caller)) this.#entries.delete(hash);
   }
 }
+
+/** The user of a key, and the customer whose sub-account the user is. */
+const usersOf = ({ userId, parentId }: Caller) => (parentId === undefined ? [userId] : [userId, parentId]);
 
 const pausesOf = (feed: ChangeFeed | undefined) => feed?.pauses ?? 0;
 
@@ -196,6 +202,7 @@ export function callerOf(token: TokenRecord): Caller {
   return {
     tokenId: token.id,
     userId: token.userId,
+    parentId: token.parentId ?? undefined,
     ancestorIds: token.lineage.ancestorIds,
     hasLimits: hasLimits(token),
     tokenName: token.name,

@@ -49,6 +49,7 @@ export class KeyWatcher {
           overflow ||
           token === undefined ||
           userIds.has(token.userId) ||
+          (token.parentId !== null && userIds.has(token.parentId)) ||
           [token.id, ...token.lineage.ancestorIds].some((id) => keyIds.has(id));
         if (!isAffected) continue;
         entry.validity = undefined;

@@ -72,6 +72,7 @@ export { getMyTask } from './me/getMyTask.ts';
 export { getMyUsage } from './me/getMyUsage.ts';
 export { listEndpointDeliveries } from './me/listEndpointDeliveries.ts';
 export { listEndpoints } from './me/listEndpoints.ts';
+export { listMyAccounts } from './me/listMyAccounts.ts';
 export { listMyBudgets } from './me/listMyBudgets.ts';
 export { listMyLog } from './me/listMyLog.ts';
 export { listMyMembers } from './me/listMyMembers.ts';

@@ -3,6 +3,7 @@ import { Failure } from '../lib/failure.ts';
 import type { Unit } from '../models/usage.ts';
 import { hardBudgetsOf } from '../store/queries/budgets.ts';
 import { findLent, type LentQuota } from '../store/queries/leases.ts';
+import { findToken } from '../store/queries/tokens.ts';
 import type { Db } from '../store/schema.ts';
 
 interface RefusedCall {
@@ -27,13 +28,13 @@ export interface RefusedKey {
 
 /** Describes the quota that is too low for a call: of the key, or its limit or the wallet of its user. */
 export async function describeShortage(db: Db, { tokenId, hasLimits = false }: RefusedKey): Promise<string> {
-  const { key, wallet }: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
+  const { key, wallet, isOfSubAccount }: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
   const keyLeft = key === undefined ? Number.POSITIVE_INFINITY : Math.max(0, key.remain + key.leased);
   if (wallet === undefined) return `the key has ${keyLeft} left`;
   const walletLeft = wallet.remain + wallet.leased;
   // Both must cover a call, so the lower one decides.
   if (keyLeft <= walletLeft) return `the key has ${keyLeft} of its limit left`;
-  return hasLimits
+  return hasLimits || isOfSubAccount === true
     ? 'the wallet of the user has too little left'
     : `the wallet of the user has ${walletLeft} left`;
 }
@@ -50,10 +51,13 @@ export async function describeBudget(
   });
   const lowest = budgets.toSorted((one, other) => one.left - other.left)[0];
   if (lowest === undefined) return 'a budget of the key is used up';
-  const { period, timeZone, tokenId: of, amount, left } = lowest;
+  const { period, timeZone, tokenId: of, userId, amount, left } = lowest;
+  const token = await findToken(db, tokenId);
   const end = new Date(periodAround(period, timeZone, now).end).toISOString();
   const name = `the ${period} budget of the ${of === null ? 'user' : 'key'}`;
-  return hasLimits && of !== tokenId
+  // A sub-account does not see the budgets of its customer.
+  const isSeen = token?.userId === userId && (!hasLimits || of === tokenId);
+  return !isSeen
     ? `${name} has too little left until ${end}`
     : `${name} has ${left} of ${amount} left until ${end}`;
 }

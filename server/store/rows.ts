@@ -7,6 +7,7 @@ const integers = columnNames(
   'amount, asked_at, attempt, bucket, completion_tokens, cost, created_at, deadline_at, debt, duration_ms, failures',
   'leased, new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, queued_at, quota',
   'remain, reserved, retry_count, slots, status, token_id, unlimited, used, user_id, wallet',
+  'wallet_id',
 );
 const fractions = columnNames('expected_units, group_ratio, unit_price, units');
 

@@ -67,6 +67,8 @@ export interface UsersTable {
   id: Generated<number>;
   name: string;
   group_name: string;
+  /** The customer of a sub-account, whose wallet pays for it; null: it is no sub-account. It never changes. */
+  parent_id: Generated<number | null>;
   /** Only keys of admins can have admin access. */
   role: Generated<Role>;
   /** When its keys were disabled; null: they are enabled. */
@@ -87,8 +89,8 @@ export interface TokensTable {
   status: TokenStatus;
   /** 1: `remain_quota` is neither checked nor changed; `used_quota` still counts. */
   unlimited_quota: 0 | 1;
-  /** 1: its user has a wallet, which pays. `remain_quota` is only a limit then. */
-  wallet: Generated<0 | 1>;
+  /** The user whose wallet pays: its own user, or the customer of its sub-account. `remain_quota` is only a limit then. null: none. */
+  wallet_id: Generated<number | null>;
   /** Id of the newest budget that covers it; 0: none does. No quota of it is leased then. */
   budgeted: Generated<number>;
   /** Without the quota that gateways lease. Below zero only with a wallet: when work cost more than the limit. */
@@ -198,7 +200,7 @@ interface GrantsTable {
   created_at: number;
 }
 
-/** The balance of a user, which pays for the work of all keys of the user. A user without a row has none: each key has its own. */
+/** The balance of a user, which pays for the work of all keys of the user and of its sub-accounts. A user without a row has none: each key has its own. */
 export interface WalletsTable {
   user_id: number;
   /** Never below zero. Without the quota that gateways lease. */
@@ -305,8 +307,8 @@ export interface LedgerTable {
   reserved: number;
   /** 1: the key had no limit when reserving, so closing leaves its balance alone, too. */
   unlimited: 0 | 1;
-  /** 1: the wallet of the user has the quota reserved, and pays. */
-  wallet: Generated<0 | 1>;
+  /** The user whose wallet has the quota reserved, and pays; null: none. */
+  wallet_id: Generated<number | null>;
   /** Budgets of the key up to this id include it. 0: none does. */
   budgeted: Generated<number>;
   /** `refunded`: the quota was returned, since the gateway was lost. A gateway that comes back can still settle the call. */

@@ -85,6 +85,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   testEndpoint: (client) => client.me.endpoints.test(1),
   listEndpointDeliveries: (client) => client.me.endpoints.deliveries(1),
   resendEndpointDelivery: (client) => client.me.endpoints.resend(1, 2),
+  listMyAccounts: (client) => client.me.accounts(),
   createVerificationSession: (client) => client.verification.create(),
   getVerificationSession: (client) => client.verification.retrieve('vs_1'),
   listModels: (client) => client.models.list(),

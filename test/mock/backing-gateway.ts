@@ -26,6 +26,7 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'getMyStatement',
   'listUserStatements',
   'getUserStatement',
+  'listMyAccounts',
   'listMyMembers',
   'createMyMember',
   'updateMyMember',

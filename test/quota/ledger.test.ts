@@ -48,7 +48,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         unit: 'characters',
         reserved: 10,
         unlimited: 0,
-        wallet: 0,
+        wallet_id: null,
         budgeted: 0,
         state: 'open',
         kind: 'request',

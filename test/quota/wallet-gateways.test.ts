@@ -3,7 +3,7 @@ import { findToken, type TokenRecord } from '../../server/store/queries/tokens.t
 import { walletOf } from '../../server/store/queries/wallets.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { logEntry, makeToken } from '../store/ledger.ts';
+import { logEntry, makeAccount, makeToken } from '../store/ledger.ts';
 import { QuotaGateway } from './quota-gateways.ts';
 import { endTask } from './task-rows.ts';
 
@@ -11,7 +11,12 @@ let number = 0;
 const nextId = () => `r${(number += 1)}`;
 const change = { userId: 1, tokenId: 1, action: 'openWallet', now: 1 };
 
-describe.each(engines)('gateways with a wallet on %s', (engine) => {
+const cases = engines.flatMap((engine) => [
+  [engine, 'the keys of its user'] as const,
+  [engine, 'a sub-account'] as const,
+]);
+
+describe.each(cases)('gateways with a wallet on %s, with %s', (engine, payee) => {
   let testStore: TestStore;
   let store: Store;
   let other: Store;
@@ -36,16 +41,17 @@ describe.each(engines)('gateways with a wallet on %s', (engine) => {
   const grant = (userId: number, amount: number) =>
     store.run('grantToWallet', { userId, amount, reason: 'paid', reference: nextId(), change });
 
-  /** A user with a wallet and `count` keys, of which every second one has a limit of `limit`. */
+  /** A user with a wallet and `count` keys, of which every second one has a limit of `limit` and can be of a sub-account. */
   async function customer(balance: number, count: number, limit = balance) {
     const { id: userId } = await store.run('createUser', { name: 'customer', group: 'default', now: 1 });
     await grant(userId, balance);
+    const account = payee === 'a sub-account' ? await makeAccount(store, userId) : userId;
     const keys: TokenRecord[] = [];
     for (let key = 0; key < count; key += 1)
       keys.push(
         await makeToken(
           store,
-          key % 2 === 0 ? { userId, unlimitedQuota: true } : { userId, remainQuota: limit },
+          key % 2 === 0 ? { userId, unlimitedQuota: true } : { userId: account, remainQuota: limit },
         ),
       );
     return { userId, keys };
@@ -217,6 +223,9 @@ describe.each(engines)('gateways with a wallet on %s', (engine) => {
     expect(await shortage(limited, true)).toBe('the key has 40 of its limit left');
     await grant(userId, -70);
     expect(await shortage(limited, true)).toBe('the wallet of the user has too little left');
+    // A sub-account does not see the balance of its customer.
+    const seen = payee === 'a sub-account' ? 'too little' : '30';
+    expect(await shortage(limited, false)).toBe(`the wallet of the user has ${seen} left`);
     const alone = await makeToken(store, { remainQuota: 5 });
     expect(await shortage(alone, true)).toBe('the key has 5 left');
   });

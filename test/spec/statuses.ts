@@ -101,6 +101,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   testEndpoint: [...managed, 403, 404],
   listEndpointDeliveries: [...managed, 403, 404],
   resendEndpointDelivery: [...managed, 403, 404],
+  listMyAccounts: operated.filter((status) => status !== 400),
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

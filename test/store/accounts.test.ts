@@ -29,6 +29,7 @@ describe.each(engines)('accounts on %s', (engine) => {
       id: expect.any(Number),
       userId: user.id,
       userName: 'someone',
+      parentId: null,
       name: 'a key',
       keyHint: `sk-***${key.slice(-4)}`,
       group: 'trial',

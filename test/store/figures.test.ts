@@ -93,6 +93,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
       channel: row.channel,
       operation: row.operation,
       user: row.user_id,
+      account: row.user_id,
       key: row.token_id,
       // The keys do not exist.
       member: 0,

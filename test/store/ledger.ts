@@ -36,6 +36,13 @@ export async function makeToken(store: Store, token: Partial<NewToken> = {}): Pr
   });
 }
 
+/** Creates a sub-account of a user who has a wallet. Returns its id. */
+export async function makeAccount(store: Store, parentId: number): Promise<number> {
+  const account = await store.run('createSubAccount', { parentId, name: 'a sub-account', now: 1 });
+  if (typeof account === 'string') throw new Error(account);
+  return account.id;
+}
+
 /** Creates a key with another key, from whose limit it takes its own. Returns the reason if the store refuses it. */
 export const createChildToken = (
   store: Store,

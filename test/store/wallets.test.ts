@@ -12,13 +12,18 @@ import { endTask, newTaskRow } from '../quota/task-rows.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { eachTestOnEmptyLedger } from './empty-ledger.ts';
 import { engines, type TestStore } from './engines.ts';
-import { balanceOf, logEntry, logRows, makeChildToken, makeToken } from './ledger.ts';
+import { balanceOf, logEntry, logRows, makeAccount, makeChildToken, makeToken } from './ledger.ts';
 import { runStatement } from './raw-rows.ts';
 
 const start = 1_795_000_000_000;
 const day = 86_400_000;
 
-describe.each(engines)('a wallet on %s', (engine) => {
+const cases = engines.flatMap((engine) => [
+  [engine, 'the keys of its user'] as const,
+  [engine, 'a sub-account'] as const,
+]);
+
+describe.each(cases)('a wallet on %s, with %s', (engine, payee) => {
   let testStore: TestStore;
   let store: Store;
   let ledger: Ledger;
@@ -63,12 +68,13 @@ describe.each(engines)('a wallet on %s', (engine) => {
   const wallet = (userId: number) => walletOf(store.read, userId);
   const limitOf = async ({ id }: TokenRecord) => (await findToken(store.read, id))?.remainQuota;
 
-  /** A user with a wallet of `balance`, a key without its own limit, and one with a limit. */
+  /** A user with a wallet of `balance`, a key without its own limit, and one with a limit, which can be of a sub-account. */
   async function customer(balance: number, limit = 100) {
     const free = await makeToken(store, { unlimitedQuota: true });
     const { userId } = free;
     await grantTo(userId, balance, 'first payment');
-    const limited = await makeToken(store, { userId, remainQuota: limit });
+    const account = payee === 'a sub-account' ? await makeAccount(store, userId) : userId;
+    const limited = await makeToken(store, { userId: account, remainQuota: limit });
     return { userId, free, limited };
   }
 
@@ -171,7 +177,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
   test('exhausts all keys while it is empty', async () => {
     const { userId, free, limited } = await customer(20, 100);
     const found = async (status: TokenStatus) => {
-      const search = { userId, name: '', status, now, offset: 0, limit: 10 };
+      const search = { name: '', status, now, offset: 0, limit: 10 };
       return (await searchTokens(store.read, search)).tokens.map(({ id }) => id);
     };
     expect([await found(1), await found(4)]).toEqual([[limited.id, free.id], []]);
@@ -237,7 +243,8 @@ describe.each(engines)('a wallet on %s', (engine) => {
   test('keeps the quota of keys that are deleted, and settles their work', async () => {
     const { userId, limited, free } = await customer(1_000, 300);
     const [call, task] = [await reserve(limited, 100), await reserve(free, 200, 'task')];
-    for (const { id } of [limited, free]) await store.run('deleteToken', { id, userId, by: null, now });
+    for (const { id, userId: owner } of [limited, free])
+      await store.run('deleteToken', { id, userId: owner, by: null, now });
     expect(await wallet(userId)).toMatchObject({ balance: 700, reserved: 300 });
     await settle(call, 90);
     await settle(task, 250);
@@ -264,7 +271,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
     await spend(made, 20);
     await spend(given, 50);
     expect(await wallet(userId)).toMatchObject({ balance: 930 });
-    await store.run('deleteToken', { id: made.id, userId, by: null, now });
+    await store.run('deleteToken', { id: made.id, userId: made.userId, by: null, now });
     expect(await limitOf(limited)).toBe(280);
     expect(await wallet(userId)).toMatchObject({ balance: 930 });
     await expectAudited();
@@ -325,7 +332,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
     const call = (token: TokenRecord, lease: string) => ({
       requestId: nextId(),
       tokenId: token.id,
-      userId,
+      userId: token.userId,
       model: 'm',
       unit: 'characters',
       lease,
@@ -363,7 +370,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
     ) => ({
       requestId: nextId(),
       tokenId: token.id,
-      userId,
+      userId: token.userId,
       model: 'm',
       unit: 'characters',
       lease: id,
@@ -413,7 +420,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
         lease,
         requestId: nextId(),
         tokenId: token.id,
-        userId,
+        userId: token.userId,
         model: 'm',
         unit: 'characters',
         from,
@@ -457,7 +464,7 @@ describe.each(engines)('a wallet on %s', (engine) => {
     ['update wallets set leased = leased + 1', /has leased 1, and its leases have 0/],
     ['update wallet_grants set amount = amount + 1', /which should be/],
     ['update request_log set wallet = 0', /has used 100, which should be 0/],
-    ['update tokens set wallet = 0', /does not draw from the wallet of its user/],
+    ['update tokens set wallet_id = null', /does not draw from the wallet of its user/],
   ])('that was changed by hand is found: %s', async (statement, words) => {
     const { free } = await customer(1_000);
     await spend(free, 100);

@@ -11,6 +11,7 @@ const columns: Columns<User> = {
   group: ({ group }) => group,
   role: ({ role }) => role,
   disabled: ({ disabled }) => disabled,
+  parent: ({ parent_id }) => parent_id ?? '',
   keys: ({ keys }) => keys,
   wallet: ({ has_wallet }) => has_wallet,
   left: ({ remain_quota }) => amountOf(remain_quota),
@@ -49,13 +50,18 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
     argument: 'NAME',
     description: 'create a user and print the id',
     options: {
-      group: { argument: 'GROUP', description: 'group of the user; default: default' },
+      group: { argument: 'GROUP', description: 'group of the user; default: that of the parent, or default' },
       role,
+      parent: { argument: 'ID', description: 'make it a sub-account of this user', parse: parseInteger },
     },
-    examples: ['users create Ada --group default', 'users create "on call" --role admin'],
+    examples: [
+      'users create Ada --group default',
+      'users create "on call" --role admin',
+      'users create "Paris office" --parent 2',
+    ],
     async run({ client, text: name, options, output, signal }) {
-      const { group, role } = options;
-      const user = await client.admin.users.create({ name, group, role }, { signal });
+      const { group, role, parent: parent_id } = options;
+      const user = await client.admin.users.create({ name, group, role, parent_id }, { signal });
       output.value(String(user.id), user);
     },
   }),

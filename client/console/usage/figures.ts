@@ -4,7 +4,7 @@ import { formatAmount } from '../../index.ts';
 export type FigureItem = Figures['items'][number] & Usage['items'][number];
 type OwnDimension = NonNullable<UsageQuery['by']>[number];
 type AdminDimension = NonNullable<FiguresQuery['by']>[number];
-export type Dimension = OwnDimension | AdminDimension;
+export type Dimension = Exclude<OwnDimension, 'account'> | AdminDimension;
 
 /** Figures of the signed-in key, or of all users. */
 export interface Report {

@@ -22,7 +22,11 @@ const hour = 3_600;
 const day = 24 * hour;
 
 /** Dimensions whose field in a group has another name. */
-const fieldNames: Readonly<Record<string, string>> = { user: 'user_id', key: 'token_id' };
+const fieldNames: Readonly<Record<string, string>> = {
+  user: 'user_id',
+  account: 'account_id',
+  key: 'token_id',
+};
 
 /** Sums the figures of the requests that a filter matches. @throws Failure 400 for too many groups */
 export async function reportFigures(

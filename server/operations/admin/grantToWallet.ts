@@ -4,7 +4,7 @@ import { mostQuota } from '../../store/commands/grants.ts';
 import type { Result } from '../../store/commands/registry.ts';
 import { success } from '../success.ts';
 import { changeBy } from './admin-change.ts';
-import { viewWalletGrant } from './wallet-view.ts';
+import { viewWalletGrant, walletOfSubAccount } from './wallet-view.ts';
 
 /** Grants quota to a wallet or, with a negative amount, takes quota back. Runs once per reference. */
 export const grantToWallet: Handler<'grantToWallet'> = async ({ gateway, caller, path, body }, reply) => {
@@ -18,6 +18,8 @@ export const grantToWallet: Handler<'grantToWallet'> = async ({ gateway, caller,
   switch (result.outcome) {
     case 'not_found':
       throw notFound('id', 'there is no such user.');
+    case 'sub_account':
+      throw walletOfSubAccount(result);
     case 'reused':
       throw invalid(
         'reference',

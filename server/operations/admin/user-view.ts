@@ -8,8 +8,14 @@ export function viewUser({
   remainQuota,
   usedQuota,
   hasWallet,
+  parentId,
   ...user
 }: UserRecord): ResponseBody<'updateUser', 200>['data'] {
-  const quota = { remain_quota: remainQuota, used_quota: usedQuota, has_wallet: hasWallet };
+  const quota = {
+    remain_quota: remainQuota,
+    used_quota: usedQuota,
+    has_wallet: hasWallet,
+    parent_id: parentId,
+  };
   return { ...user, created_time: unixTime(createdAt), ...quota };
 }

@@ -63,9 +63,9 @@ function limitsFor({ gateway, caller }: Request, token: TokenRecord): Me['limits
   };
 }
 
-/** Null without a wallet, and for a key with limits, which does not see it. */
+/** Null without a wallet, and for keys with limits and those of sub-accounts, which do not see it. */
 async function viewWalletFor({ gateway }: Request, token: TokenRecord): Promise<Me['wallet']> {
-  if (!token.hasWallet || hasLimits(token)) return null;
+  if (!token.hasWallet || token.parentId !== null || hasLimits(token)) return null;
   const { balance, reserved, used, debt } = await walletRecord(gateway.store.read, token.userId);
   return { balance, reserved, used, debt };
 }

@@ -1,8 +1,10 @@
 import type { Handler } from '../../http/handler.ts';
+import { accountViewer } from './accounts.ts';
 import { requireUserView, sendStatement } from './statements.ts';
 
-/** Returns the statement of the caller's user for a month. */
+/** Returns the statement of the caller's user, or of one of its sub-accounts, for a month. */
 export const getMyStatement: Handler<'getMyStatement'> = async (request, reply) => {
   requireUserView(request.caller);
-  await sendStatement(request, reply, request.caller.userId);
+  const { userId } = await accountViewer(request, request.query.account_id);
+  await sendStatement(request, reply, userId);
 };

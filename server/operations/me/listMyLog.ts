@@ -1,20 +1,20 @@
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { readPage } from '../../http/read-page.ts';
 import { runReport } from '../../http/run-report.ts';
-import { viewerOf } from '../../keys/caller.ts';
 import { isUsable, keyRefused } from '../../keys/key-cache.ts';
 import { invalid } from '../../lib/failure.ts';
 import { appliedRuleOf } from '../../quota/charge-explanation.ts';
 import { type OwnLogFilter, ownLogHeader } from '../../store/queries/own-log.ts';
 import { findToken } from '../../store/queries/tokens.ts';
 import { success } from '../success.ts';
+import { accountViewer } from './accounts.ts';
 
 type Request = OperationRequest<'listMyLog'>;
 
 /** Lists a page of the log that the caller sees, or exports all of it as CSV. */
 export const listMyLog: Handler<'listMyLog'> = async (request, reply) => {
   const { query, headers } = request;
-  const filter = filterOf(request);
+  const filter = await filterOf(request);
   const format = query.format ?? (/\btext\/csv\b/i.test(headers.accept ?? '') ? 'csv' : 'json');
   if (format === 'csv') {
     const lines = linesOf(request, filter);
@@ -31,11 +31,13 @@ export const listMyLog: Handler<'listMyLog'> = async (request, reply) => {
   reply.json(200, success({ items, last_id: entries.at(-1)?.id ?? null, has_more: hasMore }));
 };
 
-function filterOf({ caller, query }: Request): OwnLogFilter {
+async function filterOf(request: Request): Promise<OwnLogFilter> {
+  const { query } = request;
   const { since: start, until: end, after, model, state, token_id: tokenId, member_id: memberId } = query;
   if (start !== undefined && end !== undefined && end <= start)
     throw invalid('until', `must be later than since, which is ${start}.`);
-  return { ...viewerOf(caller), start, end, after, model, state, tokenId, memberId };
+  const viewer = await accountViewer(request, query.account_id);
+  return { ...viewer, start, end, after, model, state, tokenId, memberId };
 }
 
 async function* linesOf(request: Request, filter: OwnLogFilter): AsyncGenerator<Buffer, undefined> {

@@ -64,6 +64,7 @@ ${summary(statement)}
 ${grantTable(statement)}
 ${chargeTable(statement)}
 ${refundTable(statement)}
+${accountTable(statement)}
 ${memberTable(statement)}
 </main>
 <footer><p>All amounts are in quota units. ${state}</p></footer>
@@ -131,6 +132,18 @@ function refundTable({ refunds }: Statement): string {
   return table('Refunds', ['Key', 'Model', 'Refunded', 'To balance'], rows, total, 2);
 }
 
+/** Renders the sums by account, if a sub-account has charges or refunds. */
+function accountTable({ accounts, charges, refunds }: Statement): string {
+  if (accounts.length < 2) return '';
+  const rows = accounts.map(({ account_id: id, account_name, requests, quota, refunded }) => [
+    keyOf(account_name, id),
+    number(requests),
+    number(quota),
+    number(refunded),
+  ]);
+  return sumTable('Accounts', 'Account', rows, { charges, refunds });
+}
+
 /** Renders the sums by member, if a member has charges or refunds. */
 function memberTable({ members, charges, refunds }: Statement): string {
   if (members.every(({ member_id: id }) => id === null)) return '';
@@ -140,8 +153,18 @@ function memberTable({ members, charges, refunds }: Statement): string {
     number(quota),
     number(refunded),
   ]);
+  return sumTable('Members', 'Member', rows, { charges, refunds });
+}
+
+/** Renders a table of sums with their total. */
+function sumTable(
+  title: string,
+  head: string,
+  rows: readonly (readonly string[])[],
+  { charges, refunds }: Pick<Statement, 'charges' | 'refunds'>,
+): string {
   const total = ['Total', number(charges.requests), number(charges.quota), number(refunds.quota)];
-  return table('Members', ['Member', 'Calls and tasks', 'Charged', 'Refunded'], rows, total, 1);
+  return table(title, [head, 'Calls and tasks', 'Charged', 'Refunded'], rows, total, 1);
 }
 
 const further = 'Further lines';

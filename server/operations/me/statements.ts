@@ -89,7 +89,7 @@ async function readStatement(request: Request, userId: number, month: Month): Pr
 
 async function monthsOf(request: Request, userId: number): Promise<StatementMonths> {
   const months = await runReport(request, 'statementMonths', { userId });
-  if (months === undefined) throw notFound('id', 'there is no such user.');
+  if (months === undefined) throw notFound('id', 'there is no such user or sub-account.');
   return months;
 }
 

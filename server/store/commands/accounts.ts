@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { snakeCased } from '../columns.ts';
 import { findTokenByHash, type TokenRecord, type TokenSettings } from '../queries/tokens.ts';
+import { payersOfUser } from '../queries/users.ts';
 import type { Db, MemberRole } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
 import { lockUser } from './user-lock.ts';
@@ -68,9 +69,12 @@ export function insertToken(
       group_name: token.group ?? null,
       status: 1,
       unlimited_quota: token.unlimitedQuota ? 1 : 0,
-      wallet: sql<0 | 1>`(select count(*) from wallets where user_id = ${userId})`,
+      wallet_id: sql<
+        number | null
+      >`(select w.user_id from users u join wallets w on w.user_id = coalesce(u.parent_id, u.id)
+        where u.id = ${userId})`,
       budgeted: sql<number>`coalesce((select max(b.id) from (
-        select id from budgets where user_id = ${userId} and token_id is null
+        select id from budgets where user_id in ${payersOfUser(userId)} and token_id is null
         union all select budgeted from tokens where id = ${makerId ?? null}) as b), 0)`,
       remain_quota: token.remainQuota ?? 0,
       used_quota: 0,

@@ -50,7 +50,7 @@ export {
   resumeTask,
 } from './tasks.ts';
 export { createChildToken, deleteToken, returnLeftovers, revokeToken, updateToken } from './tokens.ts';
-export { createUser, updateUser } from './users.ts';
+export { createSubAccount, createUser, updateUser } from './users.ts';
 export {
   finishVerificationSession,
   saveVerificationSession,

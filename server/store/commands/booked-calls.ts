@@ -193,7 +193,7 @@ async function lockKeys(trx: Db, calls: readonly BookedCall[]): Promise<Map<numb
   const lock = sql<LockedKey & { id: number }>`
     update tokens set used_quota = tokens.used_quota from ${lockedRowsOf(trx, 'tokens', ids)} as s
     where tokens.id = s.token_id returning tokens.id, tokens.remain_quota as balance,
-      case when tokens.wallet = 1 then tokens.user_id end as "walletId"`;
+      tokens.wallet_id as "walletId"`;
   const { rows } = await execute(trx, lock, { prepared: true });
   return new Map(rows.map(({ id, balance, walletId }) => [id, { balance: Math.max(0, balance), walletId }]));
 }

@@ -1,6 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { periodAround } from '../../lib/budget-period.ts';
 import { ancestorsOf } from '../queries/budgets.ts';
+import { payersOfUser } from '../queries/users.ts';
 import type { BudgetsTable, Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
@@ -64,7 +65,7 @@ function lockBudgets(trx: Db, { tokenId, userId, budgeted }: BudgetedKey): Promi
   return trx
     .selectFrom('budgets')
     .selectAll()
-    .where('user_id', '=', userId)
+    .where(sql<SqlBool>`user_id in ${payersOfUser(userId)}`)
     .where('id', '<=', budgeted)
     .where(({ or, eb }) => or([eb('token_id', 'is', null), eb('token_id', 'in', ancestorsOf(tokenId))]))
     .orderBy('id')

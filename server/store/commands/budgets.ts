@@ -61,7 +61,7 @@ export async function createBudget(
 /** Ids of the keys that a budget covers, which are locked in the order of ids. */
 const lockedKeysOf = (trx: Db, userId: number, tokenId: number | null) => sql`(
   select id from tokens
-  where ${tokenId === null ? sql`user_id = ${userId}` : sql`id in ${familyOf(tokenId)}`}
+  where ${tokenId === null ? sql`user_id in (select id from users where id = ${userId} or parent_id = ${userId})` : sql`id in ${familyOf(tokenId)}`}
   order by id ${isPostgres(trx) ? sql`for no key update` : sql``})`;
 
 async function userExists(trx: Db, id: number): Promise<number | undefined> {
@@ -121,7 +121,8 @@ export async function deleteBudget(
   // Calls lock keys before budgets.
   await sql`
     update tokens set budgeted = coalesce((
-      select max(b.id) from budgets b where b.user_id = tokens.user_id and b.id <> ${id}
+      select max(b.id) from budgets b where b.id <> ${id}
+        and b.user_id in (tokens.user_id, (select u.parent_id from users u where u.id = tokens.user_id))
         and (b.token_id is null or b.token_id in (
           with recursive line (id, maker_id) as (
             select k.id, k.maker_id from tokens k where k.id = tokens.id

@@ -42,12 +42,11 @@ export async function grantLease(trx: Db, request: LeaseRequest): Promise<LeaseG
   const token = await lockToken(trx, tokenId);
   if (token === undefined || token.deleted_at !== null || token.status !== 1)
     return { outcome: 'key_revoked' };
-  const { lease_epoch: epoch, unlimited_quota: unlimited, wallet } = token;
+  const { lease_epoch: epoch, unlimited_quota: unlimited, wallet_id: walletId } = token;
   // Budgets count reservations of the ledger only.
   if (token.budgeted > 0) return { outcome: 'scarce' };
-  if (unlimited === 1 && wallet === 0) return { outcome: 'unlimited' };
+  if (unlimited === 1 && walletId === null) return { outcome: 'unlimited' };
   if (lease !== undefined && (lease.epoch < epoch || lease.draining === 1)) return { outcome: 'recalled' };
-  const walletId = wallet === 1 ? token.user_id : null;
   const purse = walletId === null ? undefined : await lockWallet(trx, walletId);
   const limit = unlimited === 1 ? Number.MAX_SAFE_INTEGER : token.remain_quota;
   const available = Math.min(limit, purse?.balance ?? limit);
@@ -159,7 +158,7 @@ export async function reserveExactly(
       ...snakeCased({ requestId, tokenId, userId, model, unit, gateway }),
       reserved: to,
       unlimited,
-      wallet: walletId === null ? 0 : 1,
+      wallet_id: walletId,
       state: 'open',
       kind: 'request',
       opened_at: now,
@@ -207,21 +206,14 @@ async function lockLease(trx: Db, id: string): Promise<LeaseRow | undefined> {
 
 type TokenRow = { exact: 0 | 1 } & Pick<
   Selectable<TokensTable>,
-  | 'user_id'
-  | 'remain_quota'
-  | 'unlimited_quota'
-  | 'wallet'
-  | 'budgeted'
-  | 'status'
-  | 'deleted_at'
-  | 'lease_epoch'
+  'remain_quota' | 'unlimited_quota' | 'wallet_id' | 'budgeted' | 'status' | 'deleted_at' | 'lease_epoch'
 >;
 
 /** Locks a key. `exact`: no quota may be leased now. */
 async function lockToken(trx: Db, id: number): Promise<TokenRow | undefined> {
   const lock = sql<TokenRow>`
     update tokens set used_quota = used_quota where id = ${id}
-    returning user_id, remain_quota, unlimited_quota, wallet, budgeted, status, deleted_at, lease_epoch, ${isExact(trx)} as exact`;
+    returning remain_quota, unlimited_quota, wallet_id, budgeted, status, deleted_at, lease_epoch, ${isExact(trx)} as exact`;
   return (await execute(trx, lock, { prepared: true })).rows[0];
 }
 
@@ -233,10 +225,8 @@ async function lockWallet(trx: Db, userId: number): Promise<{ balance: number; e
 }
 
 /** The balances that pay for a call of a key that has no reservation yet. A key without a limit and wallet has none. */
-const payersOf = ({ user_id: userId, unlimited_quota, wallet }: TokenRow) =>
-  wallet === 1
-    ? { unlimited: unlimited_quota, walletId: userId }
-    : ({ unlimited: 0, walletId: null } as const);
+const payersOf = ({ unlimited_quota, wallet_id: walletId }: TokenRow) =>
+  walletId !== null ? { unlimited: unlimited_quota, walletId } : ({ unlimited: 0, walletId: null } as const);
 
 /** Whether `exact_until` is in the future. A clock that was set back must not extend the time. */
 function isExact(trx: Db): RawBuilder<0 | 1> {

@@ -24,15 +24,15 @@ type Reservation = {
 /** `over_budget`: a hard budget does not cover it. */
 export type ReserveResult = 'reserved' | 'insufficient_quota' | 'over_budget' | 'duplicate' | 'key_revoked';
 
-const open = statement<Reservation, Pick<LedgerRow, 'unlimited' | 'wallet' | 'budgeted'>>()`
-  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, wallet, budgeted, state, kind,
+const open = statement<Reservation, Pick<LedgerRow, 'unlimited' | 'wallet_id' | 'budgeted'>>()`
+  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, wallet_id, budgeted, state, kind,
     gateway, opened_at)
-  select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, wallet,
+  select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, wallet_id,
     budgeted, 'open', ${'kind'}, ${'gateway'}, ${'now'}
   from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'} or ${'amount'} = 0)
     and deleted_at is null and status = 1
   on conflict (request_id) do nothing
-  returning unlimited, wallet, budgeted`;
+  returning unlimited, wallet_id, budgeted`;
 
 const exists = statement<{ requestId: string }>()`select 1 from ledger where request_id = ${'requestId'}`;
 
@@ -42,7 +42,7 @@ const usable = statement<{ tokenId: number }>()`
 const takeFromKey = statement<{ tokenId: number; amount: number }>()`
   update tokens set remain_quota = remain_quota - ${'amount'} where id = ${'tokenId'} and remain_quota >= ${'amount'}`;
 
-type Payers = Pick<LedgerRow, 'token_id' | 'user_id' | 'unlimited' | 'wallet' | 'budgeted'>;
+type Payers = Pick<LedgerRow, 'token_id' | 'user_id' | 'unlimited' | 'wallet_id' | 'budgeted'>;
 
 const budgetedKey = ({ token_id: tokenId, user_id: userId, budgeted }: Payers): BudgetedKey => ({
   tokenId,
@@ -57,17 +57,17 @@ async function take(trx: Db, payers: Payers, amount: number, now: number): Promi
   if (amount === 0) return 'taken';
   if (!(await takeFromBalances(trx, payers, amount))) return 'insufficient_quota';
   if (await takeFromBudgets(trx, budgetedKey(payers), amount, now)) return 'taken';
-  const { token_id: tokenId, user_id: userId, unlimited, wallet } = payers;
+  const { token_id: tokenId, unlimited, wallet_id: walletId } = payers;
   if (unlimited === 0) await adjust(trx, { tokenId, returned: amount, charged: 0, debt: 0 });
-  if (wallet === 1) await moveInWallet(trx, userId, { balance: amount });
+  await moveInWallet(trx, walletId, { balance: amount });
   return 'over_budget';
 }
 
 /** False: a balance has less, and nothing is changed. */
 async function takeFromBalances(trx: Db, payers: Payers, amount: number): Promise<boolean> {
-  const { token_id: tokenId, user_id: userId, unlimited, wallet } = payers;
+  const { token_id: tokenId, unlimited, wallet_id: walletId } = payers;
   if (unlimited === 0 && (await takeFromKey(trx, { tokenId, amount })).numAffectedRows !== 1n) return false;
-  if (wallet === 0 || (await takeFromWallet(trx, userId, amount))) return true;
+  if (walletId === null || (await takeFromWallet(trx, walletId, amount))) return true;
   if (unlimited === 0) await adjust(trx, { tokenId, returned: amount, charged: 0, debt: 0 });
   return false;
 }
@@ -97,12 +97,12 @@ type Extended = Payers;
 const raise = statement<Extension, Extended>()`
   update ledger set reserved = ${'to'}
   where request_id = ${'requestId'} and state = 'open' and reserved = ${'from'}
-  returning token_id, user_id, unlimited, wallet, budgeted`;
+  returning token_id, user_id, unlimited, wallet_id, budgeted`;
 
 const reopenRaised = statement<Extension, Extended>()`
   update ledger set state = 'open', reserved = ${'to'}, closed_at = null
   where request_id = ${'requestId'} and state = 'refunded' and gateway is not null and reserved = ${'from'}
-  returning token_id, user_id, unlimited, wallet, budgeted`;
+  returning token_id, user_id, unlimited, wallet_id, budgeted`;
 
 const restore = statement<{ requestId: string; from: number; state: string; closedAt: number | null }>()`
   update ledger set reserved = ${'from'}, state = ${'state'}, closed_at = ${'closedAt'}
@@ -128,14 +128,14 @@ export async function extend(
 
 type ClosedRow = Pick<
   LedgerRow,
-  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'wallet' | 'budgeted' | 'state'
+  'token_id' | 'user_id' | 'model' | 'unit' | 'reserved' | 'unlimited' | 'wallet_id' | 'budgeted' | 'state'
 >;
 
 /** Deletes the row, so that a reservation is closed once. */
 const close = statement<{ requestId: string }, ClosedRow>()`
   delete from ledger
   where request_id = ${'requestId'} and (state = 'open' or (state = 'refunded' and gateway is not null))
-  returning token_id, user_id, model, unit, reserved, unlimited, wallet, budgeted, state`;
+  returning token_id, user_id, model, unit, reserved, unlimited, wallet_id, budgeted, state`;
 
 const adjust = statement<{ tokenId: number; returned: number; charged: number; debt: number }>()`
   update tokens set remain_quota = remain_quota + ${'returned'}, used_quota = used_quota + ${'charged'},
@@ -149,7 +149,8 @@ function writeLog(
   row: ClosedRow,
   { quota, log, now }: { quota: number; log: LogEntry; now: number },
 ): Promise<void> {
-  const { user_id: userId, token_id: tokenId, model, unit, reserved, unlimited, wallet } = row;
+  const { user_id: userId, token_id: tokenId, model, unit, reserved, unlimited } = row;
+  const wallet = row.wallet_id === null ? 0 : 1;
   return writeEntries(trx, [
     { requestId, userId, tokenId, model, unit, reserved, quota, debt: 0, unlimited, wallet, log, now },
   ]);
@@ -169,9 +170,9 @@ export async function settle(
 ): Promise<Settlement | undefined> {
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return undefined;
-  const { token_id: tokenId, user_id: userId } = row;
+  const { token_id: tokenId, wallet_id: walletId } = row;
   const isLimited = row.unlimited === 0;
-  const hasWallet = row.wallet === 1;
+  const hasWallet = walletId !== null;
   const isMetered = isLimited || hasWallet;
   const reservation = isMetered && row.state === 'open' ? row.reserved : 0;
   const beyond = isMetered ? Math.max(0, cost - reservation) : 0;
@@ -179,10 +180,11 @@ export async function settle(
   // After the log and last, since other processes wait for the key's row.
   const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockPayer(trx, row)));
   const charged = cost - debt;
-  if (debt > 0) await correctEntries(trx, [{ requestId, quota: charged, debt, wallet: row.wallet }], [now]);
+  const wallet = hasWallet ? 1 : 0;
+  if (debt > 0) await correctEntries(trx, [{ requestId, quota: charged, debt, wallet }], [now]);
   const returned = reservation - charged;
   await adjust(trx, { tokenId, returned: isLimited ? returned : 0, charged, debt: hasWallet ? 0 : debt });
-  if (hasWallet) await moveInWallet(trx, userId, { balance: returned, used: charged, debt });
+  await moveInWallet(trx, walletId, { balance: returned, used: charged, debt });
   // The debt is a cost of the period, too.
   const reserved = row.state === 'open' ? row.reserved : 0;
   await chargeBudgets(trx, budgetedKey(row), { reserved, charged: cost }, now);
@@ -190,10 +192,10 @@ export async function settle(
 }
 
 /** Locks a key and the wallet that pays for it. Returns the balance that pays a cost beyond the reservation, at least 0. */
-async function lockPayer(trx: Db, { token_id: tokenId, user_id: userId, wallet }: Payers): Promise<number> {
+async function lockPayer(trx: Db, { token_id: tokenId, wallet_id: walletId }: Payers): Promise<number> {
   const { rows } = await balance(trx, { tokenId });
   // The limit of a key delays no payment of a wallet: the work is done.
-  if (wallet === 1) return (await lockWallets(trx, [userId])).get(userId) ?? 0;
+  if (walletId !== null) return (await lockWallets(trx, [walletId])).get(walletId) ?? 0;
   return Math.max(0, rows[0]?.remain_quota ?? 0);
 }
 
@@ -208,7 +210,7 @@ export async function refund(
   if (row.state !== 'open') return true;
   const { token_id: tokenId, reserved: returned } = row;
   if (row.unlimited === 0) await adjust(trx, { tokenId, returned, charged: 0, debt: 0 });
-  if (row.wallet === 1) await moveInWallet(trx, row.user_id, { balance: returned });
+  await moveInWallet(trx, row.wallet_id, { balance: returned });
   await chargeBudgets(trx, budgetedKey(row), { reserved: returned, charged: 0 }, now);
   return true;
 }
@@ -219,10 +221,10 @@ export async function refundOrphans(trx: Db, returns: QuotaReturns, now: number)
     update ledger set state = 'refunded', closed_at = ${now}
     where state = 'open' and kind = 'request'
       and not exists (select 1 from gateways where gateways.id = ledger.gateway)
-    returning token_id, user_id, reserved, unlimited, wallet, budgeted`.execute(trx);
+    returning token_id, user_id, reserved, unlimited, wallet_id, budgeted`.execute(trx);
   for (const row of rows) {
-    const { token_id: tokenId, user_id: userId, reserved: returned, unlimited, wallet } = row;
-    returns.add({ tokenId, unlimited, walletId: wallet === 1 ? userId : null }, { returned, leased: 0 });
+    const { token_id: tokenId, reserved: returned, unlimited, wallet_id: walletId } = row;
+    returns.add({ tokenId, unlimited, walletId }, { returned, leased: 0 });
     returns.addToBudgets(budgetedKey(row), returned);
   }
   return rows.length;

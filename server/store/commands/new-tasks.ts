@@ -183,8 +183,8 @@ export async function answerRetry(
   return row === undefined ? undefined : taskRecord(row);
 }
 
-/** Whether the key of a lease has no limit, and whether a wallet gave its quota. */
-type LeaseFlags = Pick<Selectable<LedgerTable>, 'unlimited' | 'wallet'>;
+/** Whether the key of a lease has no limit, and the user whose wallet gave its quota. */
+type LeaseFlags = Pick<Selectable<LedgerTable>, 'unlimited' | 'wallet_id'>;
 
 /** Takes the quota of tasks out of their leases. Returns the leases that exist and whose key can be used. */
 async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Map<string, LeaseFlags>> {
@@ -195,8 +195,7 @@ async function takeFromLeases(trx: Db, tasks: readonly LeasedTask[]): Promise<Ma
     from ${lockedRowsOf(trx, 'quota_leases', sumByLease(tasks))} as s, tokens
     where quota_leases.id = s.lease and tokens.id = quota_leases.token_id
       and tokens.deleted_at is null and tokens.status = 1
-    returning quota_leases.id, quota_leases.unlimited,
-      case when quota_leases.wallet_id is null then 0 else 1 end as wallet`;
+    returning quota_leases.id, quota_leases.unlimited, quota_leases.wallet_id`;
   const { rows } = await execute(trx, update, { prepared: true });
   return new Map(rows.map(({ id, ...flags }) => [id, flags]));
 }
@@ -259,8 +258,8 @@ async function openReservations(
   if (tasks.length === 0) return new Set();
   const records = tasks.map((task) => {
     const { requestId, tokenId, userId, model, unit, amount: reserved, now: openedAt } = task;
-    const { unlimited = 0, wallet = 0 } = leases.get(task.lease) ?? {};
-    return { requestId, tokenId, userId, model, unit, reserved, openedAt, unlimited, wallet };
+    const { unlimited = 0, wallet_id: walletId = null } = leases.get(task.lease) ?? {};
+    return { requestId, tokenId, userId, model, unit, reserved, openedAt, unlimited, walletId };
   });
   const columns = sql.raw(columnsOf(records).join(', '));
   const insert = sql<{ request_id: string }>`

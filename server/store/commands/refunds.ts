@@ -112,19 +112,19 @@ function insertRefund(
 
 async function credit(
   trx: Db,
-  { request_id: requestId, token_id: id, user_id: userId, amount, unlimited }: RefundRow,
+  { request_id: requestId, token_id: id, amount, unlimited }: RefundRow,
   { wallet: hasPaid }: Charge,
   now: number,
 ): Promise<void> {
-  const { rows } = await sql<{ deleted_at: number | null; wallet: 0 | 1 }>`
+  const { rows } = await sql<{ deleted_at: number | null; wallet_id: number | null }>`
     update tokens set used_quota = used_quota - ${amount}, remain_quota = remain_quota + ${unlimited === 1 ? 0 : amount}
-    where id = ${id} returning deleted_at, wallet`.execute(trx);
+    where id = ${id} returning deleted_at, wallet_id`.execute(trx);
   const [token] = rows;
   if (token === undefined) throw new Error(`key ${id}, which paid, does not exist`);
   if (token.deleted_at !== null) await returnLeftover(trx, id, now);
   // Nobody paid for a call of a key without a limit before its user had a wallet.
-  if (token.wallet === 0 || (unlimited === 1 && hasPaid === 0)) return;
-  await moveInWallet(trx, userId, { balance: amount, used: -amount });
+  if (token.wallet_id === null || (unlimited === 1 && hasPaid === 0)) return;
+  await moveInWallet(trx, token.wallet_id, { balance: amount, used: -amount });
   await trx.updateTable('refunds').set({ wallet: 1 }).where('request_id', '=', requestId).execute();
 }
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { payersOfUser } from '../queries/users.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
@@ -9,5 +10,7 @@ import { isPostgres } from '../statement.ts';
 export async function lockUser(trx: Db, id: number, mode: 'exclusive' | 'shared'): Promise<void> {
   if (!isPostgres(trx)) return;
   const strength = mode === 'exclusive' ? sql`for update` : sql`for key share`;
-  await sql`select 1 from users where id = ${id} ${strength}`.execute(trx);
+  // A budget of the customer includes new keys of its sub-accounts.
+  const ids = mode === 'exclusive' ? sql`(${id})` : payersOfUser(id);
+  await sql`select 1 from users where id in ${ids} order by id ${strength}`.execute(trx);
 }

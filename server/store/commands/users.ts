@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { findUser, type UserRecord } from '../queries/users.ts';
 import type { Db, Role, UsersTable } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
+import { countRows, isPostgres } from '../statement.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 
 interface NewUser {
@@ -14,28 +14,53 @@ interface NewUser {
   change?: Creation;
 }
 
-export async function createUser(
+/** Creates a user without keys. */
+export function createUser(trx: Db, user: NewUser): Promise<UserRecord> {
+  return insertUser(trx, user, null);
+}
+
+/** Largest number of sub-accounts of a user. */
+export const maxAccounts = 1_000;
+
+/** Why a user cannot have a new sub-account. `nested`: it is a sub-account itself; `no_wallet`: nothing would pay. */
+type RefusedAccount = 'no_parent' | 'nested' | 'no_wallet' | 'too_many';
+
+/** Creates a sub-account of a user, by default in the group of the user. */
+export async function createSubAccount(
+  trx: Db,
+  { parentId, group, ...user }: Omit<NewUser, 'group'> & { parentId: number; group?: string | undefined },
+): Promise<UserRecord | RefusedAccount> {
+  const parent = await lockParent(trx, parentId);
+  if (typeof parent === 'string') return parent;
+  return insertUser(trx, { ...user, group: group ?? parent.group }, parentId);
+}
+
+async function insertUser(
   trx: Db,
   { name, group, role = 'user', now, change }: NewUser,
+  parentId: number | null,
 ): Promise<UserRecord> {
   const { id } = await trx
     .insertInto('users')
-    .values({ name, group_name: group, role, created_at: now })
+    .values({ name, group_name: group, role, parent_id: parentId, created_at: now })
     .returning('id')
     .executeTakeFirstOrThrow();
   if (change !== undefined) await recordChange(trx, { ...change, subject: `user ${id}` });
-  return {
-    id,
-    name,
-    group,
-    role,
-    disabled: false,
-    createdAt: now,
-    keys: 0,
-    remainQuota: 0,
-    usedQuota: 0,
-    hasWallet: false,
-  };
+  const user = await findUser(trx, id);
+  if (user === undefined) throw new Error('the created user does not exist');
+  return user;
+}
+
+/** Locks the customer of a new sub-account. */
+async function lockParent(trx: Db, id: number): Promise<{ group: string } | RefusedAccount> {
+  const [parent] = await lockUsers(trx, sql`id = ${id}`);
+  if (parent === undefined) return 'no_parent';
+  if (parent.parent_id !== null) return 'nested';
+  const wallets = trx.selectFrom('wallets').where('user_id', '=', id);
+  if ((await countRows(wallets)) === 0) return 'no_wallet';
+  if ((await countRows(trx.selectFrom('users').where('parent_id', '=', id))) >= maxAccounts)
+    return 'too_many';
+  return { group: parent.group_name };
 }
 
 export interface UserFields {
@@ -67,6 +92,14 @@ export async function updateUser(
       .set({ name, group_name: group, role, disabled_at: disabledAt })
       .where('id', '=', id)
       .execute();
+    // A sub-account without a group of its own has that of its customer.
+    if (group !== from.group)
+      await trx
+        .updateTable('users')
+        .set({ group_name: group })
+        .where('parent_id', '=', id)
+        .where('group_name', '=', from.group)
+        .execute();
     if (disabled !== wasDisabled) await recallAll(trx, id);
     await recordChange(trx, { ...change, subject: `user ${id}`, details });
   }
@@ -75,19 +108,19 @@ export async function updateUser(
   return after;
 }
 
-/** Recalls the leases of all keys of a user. */
+/** Recalls the leases of all keys of a user and of its sub-accounts. */
 async function recallAll(trx: Db, userId: number): Promise<void> {
   await sql`
-    update tokens set lease_epoch = lease_epoch + 1 where user_id = ${userId} and leased_quota > 0`.execute(
-    trx,
-  );
+    update tokens set lease_epoch = lease_epoch + 1
+    where user_id in (select id from users where id = ${userId} or parent_id = ${userId})
+      and id in (select token_id from quota_leases)`.execute(trx);
 }
 
 async function lockUsers(trx: Db, condition: RawBuilder<unknown>) {
   const { rows } = await sql<
-    Pick<Selectable<UsersTable>, 'id' | 'name' | 'group_name' | 'role' | 'disabled_at'>
+    Pick<Selectable<UsersTable>, 'id' | 'name' | 'group_name' | 'role' | 'disabled_at' | 'parent_id'>
   >`
-    select id, name, group_name, role, disabled_at from users where ${condition}
+    select id, name, group_name, role, disabled_at, parent_id from users where ${condition}
     order by id ${isPostgres(trx) ? sql`for update` : sql``}`.execute(trx);
   return rows;
 }

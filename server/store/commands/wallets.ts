@@ -18,12 +18,14 @@ const lockTimeoutMs = 1_000;
 type OpenWalletResult =
   | { outcome: 'opened' | 'existed'; wallet: WalletRecord }
   | { outcome: 'not_found' }
+  /** The wallet of the parent pays for the user. */
+  | { outcome: 'sub_account'; parentId: number }
   /** The keys of the user have more than `mostQuota` together, or cannot pay a first grant below zero. */
   | { outcome: 'out_of_range'; quota: number };
 
 /**
- * Opens the wallet of a user, which takes over the quota, the leases, the open reservations and the debts of all keys of the user. The
- * balances of its limited keys become their limits. Nothing is changed if a first grant is refused.
+ * Opens the wallet of a user, which takes over the quota, the leases, the open reservations and the debts of all keys of the user. It has
+ * no sub-accounts yet, since these need the wallet. The balances of its limited keys become their limits. Nothing is changed if a first grant is refused.
  */
 export async function openWallet(
   trx: Db,
@@ -31,8 +33,11 @@ export async function openWallet(
 ): Promise<OpenWalletResult> {
   const existing = await walletOf(trx, userId);
   if (existing !== undefined) return { outcome: 'existed', wallet: existing };
-  const { rows: users } = await sql`select 1 from users where id = ${userId}`.execute(trx);
-  if (users.length === 0) return { outcome: 'not_found' };
+  const { rows: users } = await sql<{ parent: number | null }>`
+    select parent_id as parent from users where id = ${userId}`.execute(trx);
+  const [user] = users;
+  if (user === undefined) return { outcome: 'not_found' };
+  if (user.parent !== null) return { outcome: 'sub_account', parentId: user.parent };
   await lockQuota(trx);
   const opened = await walletOf(trx, userId);
   if (opened !== undefined) return { outcome: 'existed', wallet: opened };
@@ -43,11 +48,11 @@ export async function openWallet(
   const free = taken.balance - settled;
   const debt = taken.debt - settled;
   if (isOutOfRange(free, debt, firstGrant)) return { outcome: 'out_of_range', quota: free };
-  await sql`update ledger set wallet = 1 where user_id = ${userId} and unlimited = 0`.execute(trx);
+  await sql`update ledger set wallet_id = ${userId} where user_id = ${userId} and unlimited = 0`.execute(trx);
   await sql`update quota_leases set wallet_id = ${userId}
     where token_id in (select id from tokens where user_id = ${userId})`.execute(trx);
   await moveDebts(trx, userId, change.now);
-  await sql`update tokens set wallet = 1 where user_id = ${userId}`.execute(trx);
+  await sql`update tokens set wallet_id = ${userId} where user_id = ${userId}`.execute(trx);
   await trx
     .insertInto('wallets')
     .values({
@@ -133,6 +138,7 @@ interface NewWalletGrant {
 type WalletGrantResult =
   | { outcome: 'granted'; grant: WalletGrant }
   | { outcome: 'not_found' }
+  | { outcome: 'sub_account'; parentId: number }
   /** The reference belongs to a grant of another amount. */
   | { outcome: 'reused'; grant: WalletGrant }
   /** Nothing is changed: the wallet has too little quota, or would have more than `mostQuota`. */
@@ -147,7 +153,7 @@ export async function grantToWallet(trx: Db, order: NewWalletGrant): Promise<Wal
   const repeated = await repeatedGrant(trx, order);
   if (repeated !== undefined) return repeated;
   const opened = await openWallet(trx, { userId, change, firstGrant: amount });
-  if (opened.outcome === 'not_found') return { outcome: 'not_found' };
+  if (opened.outcome === 'not_found' || opened.outcome === 'sub_account') return opened;
   if (opened.outcome === 'out_of_range') return { outcome: 'out_of_range', left: opened.quota };
   // Before the wallet is locked, since it detects a concurrent request with the same reference.
   const inserted = await trx

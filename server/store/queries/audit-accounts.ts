@@ -15,7 +15,7 @@ const log = sql`
 
 /** Keys with the sums of their rows. */
 const keys = sql`
-  select t.id, t.user_id, t.wallet, t.remain_quota, t.used_quota, t.leased_quota, t.debt,
+  select t.id, t.wallet_id, t.remain_quota, t.used_quota, t.leased_quota, t.debt,
     coalesce(g.granted, 0) as granted, coalesce(g.settled, 0) as settled,
     coalesce(b.debt, 0) + coalesce(s.debt, 0) - coalesce(b.wallet_debt, 0) - coalesce(s.wallet_debt, 0) as incurred,
     coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased, coalesce(q.leased + q.unposted, 0) as posted,
@@ -34,7 +34,8 @@ const keys = sql`
     select token_id, sum(amount) as granted, sum(debt_settled) as settled from grants group by token_id
   ) g on g.token_id = t.id
   left join (
-    select token_id, sum(case when unlimited = 0 then reserved else 0 end) as held, sum(reserved * wallet) as wallet_held
+    select token_id, sum(case when unlimited = 0 then reserved else 0 end) as held, 
+      sum(case when wallet_id is not null then reserved else 0 end) as wallet_held
     from ledger where state = 'open' group by token_id
   ) l on l.token_id = t.id
   left join (
@@ -62,10 +63,10 @@ const wallets = sql`
     select user_id, sum(amount) as granted, sum(debt_settled) as settled from wallet_grants group by user_id
   ) g on g.user_id = w.user_id
   left join (
-    select user_id, sum(wallet_debt) as incurred, sum(wallet_held) as held, sum(wallet_leased) as leased,
+    select wallet_id, sum(wallet_debt) as incurred, sum(wallet_held) as held, sum(wallet_leased) as leased,
       sum(wallet_posted) as posted, sum(wallet_spent) as spent, sum(wallet_refunded) as refunded
-    from keys group by user_id
-  ) k on k.user_id = w.user_id`;
+    from keys where wallet_id is not null group by wallet_id
+  ) k on k.wallet_id = w.user_id`;
 
 /** The rows of the log without a key. */
 const keyless = sql`
@@ -130,7 +131,7 @@ export async function auditAccounts(db: Db, limit: number): Promise<AuditedAccou
   const { rows } = await sql<Account & { level: 'total' | 'account' }>`
     with log as materialized (${log}), keys as materialized (${keys}), wallet_sums as (${wallets}),
     accounts as materialized (
-      select 'key' as kind, id, wallet, remain_quota as balance, used_quota as used, leased_quota, debt, granted, settled,
+      select 'key' as kind, id, case when wallet_id is null then 0 else 1 end as wallet, remain_quota as balance, used_quota as used, leased_quota, debt, granted, settled,
         incurred, held, leased, posted, spent, charged, refunded, corrected, entries, faults from keys
       union all
       select 'wallet', user_id, 0, balance, used, leased_quota, debt, granted, settled,

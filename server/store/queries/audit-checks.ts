@@ -23,14 +23,14 @@ export const checks = [
     from quota_leases q left join tokens t on t.id = q.token_id
     where t.id is null or q.remaining < 0 or q.unposted < 0 or q.remaining + q.unposted > q.granted`,
   sql<AuditProblem>`
-    select 'key ' || t.id as subject, case when t.wallet = 1 then 'is of a user without a wallet'
+    select 'key ' || t.id as subject, case when w.user_id is null then 'is of a user without a wallet'
       else 'does not draw from the wallet of its user' end as problem
-    from tokens t left join wallets w on w.user_id = t.user_id
-    where (t.wallet = 1 and w.user_id is null) or (t.wallet = 0 and w.user_id is not null)`,
+    from tokens t join users u on u.id = t.user_id left join wallets w on w.user_id = coalesce(u.parent_id, u.id)
+    where coalesce(t.wallet_id, 0) <> coalesce(w.user_id, 0)`,
   sql<AuditProblem>`
     select 'lease ' || q.id as subject, 'is not of the wallet of its user' as problem
-    from quota_leases q join tokens t on t.id = q.token_id left join wallets w on w.user_id = t.user_id
-    where coalesce(q.wallet_id, 0) <> coalesce(w.user_id, 0) or (q.unlimited = 1 and q.wallet_id is null)`,
+    from quota_leases q join tokens t on t.id = q.token_id
+    where coalesce(q.wallet_id, 0) <> coalesce(t.wallet_id, 0) or (q.unlimited = 1 and q.wallet_id is null)`,
   sql<AuditProblem>`
     select 'request ' || l.request_id as subject, 'quota is reserved for a finished task' as problem
     from ledger l left join tasks k on k.request_id = l.request_id and k.completed_at is null

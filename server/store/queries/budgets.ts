@@ -3,6 +3,7 @@ import type { BudgetPeriod } from '../../lib/budget-period.ts';
 import type { Db } from '../schema.ts';
 import { allOf, countRows } from '../statement.ts';
 import { familyOf } from './lineage.ts';
+import { payersOfUser } from './users.ts';
 
 export interface BudgetRecord {
   id: number;
@@ -106,7 +107,9 @@ export async function listBudgetsOf(
 export async function hardBudgetsOf(db: Db, tokenId: number): Promise<BudgetRecord[]> {
   const rows = await select(db)
     .where('hard', '=', 1)
-    .where('user_id', '=', (eb) => eb.selectFrom('tokens').select('user_id').where('id', '=', tokenId))
+    .where(
+      sql<SqlBool>`user_id in ${payersOfUser(sql`(select t.user_id from tokens t where t.id = ${tokenId})`)}`,
+    )
     .where(({ or, eb }) => or([eb('token_id', 'is', null), eb('token_id', 'in', ancestorsOf(tokenId))]))
     .orderBy('id')
     .execute();

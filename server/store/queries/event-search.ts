@@ -89,7 +89,7 @@ const balanceOf = (tokens: string) => sql<number>`(${leftOf(tokens)} + cast(coal
 /** The same for the wallet of a user. */
 const balanceOfWallet = sql<number>`(${walletBalance} + cast(coalesce((
   select sum(l.reserved) from ledger as l
-  where l.state = 'open' and l.wallet = 1 and l.user_id = w.user_id), 0) as bigint))`;
+  where l.state = 'open' and l.wallet_id = w.user_id), 0) as bigint))`;
 
 /** Balances that were above a threshold of their user or of the operator and now are not. */
 async function lowBalances(

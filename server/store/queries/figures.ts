@@ -12,12 +12,24 @@ import {
   refundColumns,
   summed,
 } from '../log-figures.ts';
+import { oneOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
 import { allOf, equalities, isPostgres } from '../statement.ts';
 import { familyOf } from './lineage.ts';
 import { keysOfMember } from './members.ts';
+import { accountsOf } from './users.ts';
 
-export const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key', 'member'] as const;
+export const groupings = [
+  'hour',
+  'day',
+  'model',
+  'channel',
+  'operation',
+  'user',
+  'account',
+  'key',
+  'member',
+] as const;
 
 export type Grouping = (typeof groupings)[number];
 
@@ -27,6 +39,8 @@ export interface FiguresQuery {
   since: number;
   until: number;
   userId?: number | undefined;
+  /** Includes the sub-accounts of the user. */
+  withAccounts?: boolean | undefined;
   tokenId?: number | undefined;
   /** Only keys of this member, including deleted ones. */
   memberId?: number | undefined;
@@ -63,6 +77,7 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   channel: 'channel',
   operation: 'operation',
   user: 'user_id',
+  account: 'user_id',
   key: 'token_id',
   // 0: the user itself.
   member: 'coalesce((select t.member_id from tokens t where t.id = token_id), 0)',
@@ -106,13 +121,16 @@ export async function showFigures(
 ): Promise<FiguresReport> {
   const { by, since, until, userId, tokenId, memberId, family, model, channel, operation, offsets } = query;
   const columns = { ...groupColumns, ...(offsets !== undefined && { day: dayIn(offsets) }) };
+  const users =
+    userId !== undefined && query.withAccounts === true ? await accountsOf(db, userId) : undefined;
   const conditions = equalities({
-    user_id: userId,
+    user_id: users === undefined ? userId : undefined,
     token_id: tokenId,
     model_name: model,
     channel,
     operation,
   });
+  if (users !== undefined) conditions.push(oneOf(db, sql.ref('user_id'), users));
   if (memberId !== undefined) conditions.push(sql<SqlBool>`token_id in ${keysOfMember(memberId)}`);
   if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${familyOf(family)}`);
   const filter = allOf(conditions);

@@ -44,24 +44,27 @@ export interface Lent {
 export interface LentQuota {
   /** The balance or the limit of the key; undefined: it has no limit. */
   key: Lent | undefined;
-  /** Undefined: its user has no wallet. */
+  /** Undefined: no wallet pays for it. */
   wallet: (Lent & { userId: number }) | undefined;
+  /** Whether the key is of a sub-account, which does not see the wallet. */
+  isOfSubAccount: boolean;
 }
 
 /** Reads where the quota of a key is. Undefined when the key does not exist. */
 export async function findLent(db: Db, tokenId: number, gateway: string): Promise<LentQuota | undefined> {
-  const { rows } = await sql<Lent & { unlimited: 0 | 1; walletId: number | null }>`
+  const { rows } = await sql<Lent & { unlimited: 0 | 1; walletId: number | null; userId: number }>`
     select t.remain_quota as remain, t.leased_quota - ${unpostedOf('t')} as leased, t.unlimited_quota as unlimited,
-      case when t.wallet = 1 then t.user_id end as "walletId",
+      t.wallet_id as "walletId", t.user_id as "userId",
       (select count(*) from quota_leases q join gateways g on g.id = q.gateway
         where q.token_id = t.id and q.draining = 0 and q.gateway <> ${gateway}) as unanswered
     from tokens t where t.id = ${tokenId}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { unlimited, walletId, ...key } = row;
+  const { unlimited, walletId, userId, ...key } = row;
   return {
     key: unlimited === 1 && walletId !== null ? undefined : key,
     wallet: walletId === null ? undefined : await findLentOfWallet(db, walletId),
+    isOfSubAccount: walletId !== null && walletId !== userId,
   };
 }
 

@@ -3,7 +3,9 @@ import { dayOf, onDays } from '../log-days.ts';
 import { entryColumns, figureColumns } from '../log-figures.ts';
 import { type Month, monthOf, nextMonth, startOfMonth } from '../months.ts';
 import { quotaSum } from '../quota-sum.ts';
+import { oneOf } from '../rows.ts';
 import type { Db, WalletsTable } from '../schema.ts';
+import { accountsOf } from './users.ts';
 
 /** Quota of all keys of a user at one moment. Reserved quota counts as balance, because it is not charged yet. */
 interface Standing {
@@ -54,7 +56,9 @@ interface StatementRefund extends KeyOfLine, MemberOfLine {
 }
 
 /** Charges and refunds of a member. */
-interface StatementMember extends MemberOfLine {
+type StatementMember = MemberOfLine & Sums;
+
+interface Sums {
   requests: number;
   quota: number;
   spent: number;
@@ -63,8 +67,14 @@ interface StatementMember extends MemberOfLine {
   credited: number;
 }
 
+/** Charges and refunds of the user or of a sub-account. */
+interface StatementAccount extends Sums {
+  account_id: number;
+  account_name: string;
+}
+
 /**
- * Changes of the quota of a user in a month:
+ * Changes of the quota of a user in a month, including its sub-accounts:
  * `opening.balance + corrections.balance + grants.quota - grants.debt_settled + refunds.credited - charges.spent
  * - forfeited = closing.balance`, and
  * `opening.debt + corrections.debt + charges.debt - grants.debt_settled = closing.debt`.
@@ -86,6 +96,8 @@ export interface Statement {
   /** Balance of deleted keys that no other key received. */
   forfeited: number;
   closing: Standing;
+  /** Sums by user and sub-account. */
+  accounts: StatementAccount[];
   /** Sums by member. */
   members: StatementMember[];
 }
@@ -145,18 +157,24 @@ interface StatementQuery {
 /** Calculates a statement. It starts with the closing balance of the month before, if that is closed. Needs a snapshot. */
 export async function calculateStatement(db: Db, query: StatementQuery): Promise<Statement> {
   const { userId, month, final } = query;
-  const range = { userId, since: startOfMonth(month), until: startOfMonth(nextMonth(month)) };
-  const user = await db
+  const { parent_id: parentId, ...user } = await db
     .selectFrom('users')
-    .select(['id', 'name'])
+    .select(['id', 'name', 'parent_id'])
     .where('id', '=', userId)
     .executeTakeFirstOrThrow();
+  const range = {
+    userId,
+    users: await accountsOf(db, userId),
+    hasBalance: parentId === null,
+    since: startOfMonth(month),
+    until: startOfMonth(nextMonth(month)),
+  };
   const before = monthOf((range.since - 1) * 1_000);
   const earlier = await closedStatement(db, { userId, month: before });
-  const ledgerBefore = await standingAt(db, userId, range.since);
+  const ledgerBefore = await standingAt(db, range, range.since);
   const opening = earlier?.closing ?? ledgerBefore;
-  const closing = await standingAt(db, userId, range.until);
-  const names = await namesOfLines(db, userId);
+  const closing = await standingAt(db, range, range.until);
+  const names = await namesOfLines(db, range);
   const namesOf = (id: number | null) =>
     id === null ? noNames : (names.get(id) ?? { ...noNames, token_name: '' });
   const keyOf = (id: number | null) => ({ token_name: namesOf(id).token_name });
@@ -187,31 +205,41 @@ export async function calculateStatement(db: Db, query: StatementQuery): Promise
     refunds,
     forfeited,
     closing,
+    accounts: await accountsIn(db, range),
     members: await membersIn(db, range),
   };
 }
 
-interface Range {
+/** The users of a statement. */
+interface Owners {
   userId: number;
+  /** The user and its sub-accounts. */
+  users: readonly number[];
+  /** False: it is a sub-account, which has no balance. */
+  hasBalance: boolean;
+}
+
+interface Range extends Owners {
   /** Unix seconds, each the start of an hour. */
   since: number;
   until: number;
 }
 
 /** The figures of a user, including entries that are not rolled up yet. */
-const figuresOf = (db: Db, { userId, since, until }: Range) => sql`(
-  select ${figureColumns} from log_figures where user_id = ${userId} and hour >= ${since} and hour < ${until}
+const figuresOf = (db: Db, { users, since, until }: Pick<Range, 'users' | 'since' | 'until'>) => sql`(
+  select ${figureColumns} from log_figures where ${oneOf(db, sql.ref('user_id'), users)} and hour >= ${since} and hour < ${until}
   union all
   select ${entryColumns} from request_log
-  where user_id = ${userId} and id > (select rolled_to from log_figures_mark)
+  where ${oneOf(db, sql.ref('user_id'), users)} and id > (select rolled_to from log_figures_mark)
     and created_at >= ${since} and created_at < ${until}
     and ${onDays(db, dayOf(since * 1_000), dayOf(until * 1_000 - 1))})`;
 
 /** Calculates balance and debt of a user at a time from all that happened before it. */
-async function standingAt(db: Db, userId: number, until: number): Promise<Standing> {
+async function standingAt(db: Db, { userId, users, hasBalance }: Owners, until: number): Promise<Standing> {
+  if (!hasBalance) return { balance: 0, debt: 0 };
   const wallet = await openedWallet(db, userId);
   const isOpen = wallet !== undefined && wallet.opened_at < until * 1_000;
-  return isOpen ? standingOfWallet(db, wallet, until) : standingOfKeys(db, userId, until);
+  return isOpen ? standingOfWallet(db, wallet, users, until) : standingOfKeys(db, userId, until);
 }
 
 type OpenedWallet = Pick<Selectable<WalletsTable>, 'user_id' | 'opened_at' | 'debt_taken_over'>;
@@ -227,16 +255,17 @@ function openedWallet(db: Db, userId: number): Promise<OpenedWallet | undefined>
 async function standingOfWallet(
   db: Db,
   { user_id: userId, debt_taken_over: debtTakenOver }: OpenedWallet,
+  users: readonly number[],
   until: number,
 ): Promise<Standing> {
   const { rows } = await sql<Standing>`
     select ${quotaSum(sql`balance`)} as balance, ${quotaSum(sql`debt`)} as debt from (
-      select 0 - ${quotaSum(sql`wallet_spent`)} as balance, ${quotaSum(sql`wallet_debt`)} as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+      select 0 - ${quotaSum(sql`wallet_spent`)} as balance, ${quotaSum(sql`wallet_debt`)} as debt from ${figuresOf(db, { users, since: 0, until })} as f
       union all
       select ${quotaSum(sql`amount - debt_settled`)}, 0 - ${quotaSum(sql`debt_settled`)} from wallet_grants
       where user_id = ${userId} and created_at < ${until * 1_000}
       union all
-      select ${quotaSum(sql`amount`)}, 0 from refunds where user_id = ${userId} and wallet = 1 and created_at < ${until * 1_000}
+      select ${quotaSum(sql`amount`)}, 0 from refunds where ${oneOf(db, sql.ref('user_id'), users)} and wallet = 1 and created_at < ${until * 1_000}
     ) as s`.execute(db);
   return { balance: rows[0]?.balance ?? 0, debt: debtTakenOver + (rows[0]?.debt ?? 0) };
 }
@@ -246,7 +275,7 @@ async function standingOfKeys(db: Db, userId: number, until: number): Promise<St
   const { rows } = await sql<Standing>`
     select ${quotaSum(ofLiveKeys)} as balance, ${quotaSum(sql`s.debt`)} as debt
     from (
-      select token_id, 0 - ${quotaSum(sql`spent`)} as balance, ${quotaSum(sql`debt`)} as debt from ${figuresOf(db, { userId, since: 0, until })} as f
+      select token_id, 0 - ${quotaSum(sql`spent`)} as balance, ${quotaSum(sql`debt`)} as debt from ${figuresOf(db, { users: [userId], since: 0, until })} as f
       group by token_id
       union all
       select g.token_id, ${quotaSum(sql`g.amount - g.debt_settled`)}, 0 - ${quotaSum(sql`g.debt_settled`)}
@@ -270,7 +299,7 @@ interface Lines<Line extends KeyOfLine> {
 }
 
 /** Grants to keys until the user has a wallet, and then to the wallet. Later grants to keys only raise their limits. */
-async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementGrant>> {
+async function grantsIn(db: Db, { userId, hasBalance, since, until }: Range): Promise<Lines<StatementGrant>> {
   const wallet = await openedWallet(db, userId);
   const from = since * 1_000;
   const below = until * 1_000;
@@ -279,7 +308,7 @@ async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<
   const all = sql`(
     select g.created_at, g.token_id, g.reason, g.amount, g.debt_settled
     from tokens t join grants g on g.token_id = t.id
-    where t.user_id = ${userId} and g.kind = 'given' and g.created_at >= ${from} and g.created_at < ${belowOfKeys}
+    where ${hasBalance ? sql`true` : sql`false`} and t.user_id = ${userId} and g.kind = 'given' and g.created_at >= ${from} and g.created_at < ${belowOfKeys}
     union all
     select created_at, null, reason, case when kind = 'given' then amount else 0 end, debt_settled from wallet_grants
     where user_id = ${userId} and (kind = 'given' or debt_settled > 0) and created_at >= ${from} and created_at < ${below}
@@ -299,9 +328,8 @@ async function grantsIn(db: Db, { userId, since, until }: Range): Promise<Lines<
 
 async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> {
   const figures = figuresOf(db, range);
-  const amounts = sql.join(
-    ['quota', 'spent', 'debt'].map((name) => sql`${quotaSum(sql.ref(name))} as ${sql.ref(name)}`),
-  );
+  const { quota, spent, debt } = chargedOf(range);
+  const amounts = sql`${quotaSum(quota)} as quota, ${quotaSum(spent)} as spent, ${quotaSum(debt)} as debt`;
   const { rows: items } = await sql<Unnamed<StatementCharge>>`
     select token_id, model_name as model, unit, sum(units) as units, sum(requests) as requests, ${amounts}
     from ${figures} as f group by token_id, model_name, unit order by 1, 2, 3 limit ${maxLines + 1}`.execute(
@@ -316,11 +344,12 @@ async function chargesIn(db: Db, range: Range): Promise<Lines<StatementCharge>> 
   return linesOf(rounded, sums);
 }
 
-async function refundsIn(db: Db, { userId, since, until }: Range): Promise<Lines<StatementRefund>> {
+async function refundsIn(db: Db, range: Range): Promise<Lines<StatementRefund>> {
+  const { users, since, until } = range;
   const matching = sql`
-    from refunds where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
+    from refunds where ${oneOf(db, sql.ref('user_id'), users)} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}`;
   const quota = quotaSum(sql`amount`);
-  const credited = quotaSum(creditedOfRefund);
+  const credited = quotaSum(creditedOf(range));
   const { rows: items } = await sql<Unnamed<StatementRefund>>`
     select token_id, model_name as model, ${quota} as quota, ${credited} as credited ${matching}
     group by token_id, model_name order by 1, 2 limit ${maxLines + 1}`.execute(db);
@@ -340,35 +369,62 @@ function linesOf<Line extends KeyOfLine>(
 
 /** Adds up charges and refunds by member. The user itself is first. */
 async function membersIn(db: Db, range: Range): Promise<StatementMember[]> {
-  const { userId, since, until } = range;
-  const fields = ['requests', 'quota', 'spent', 'debt', 'refunded', 'credited'] as const;
   const { rows } = await sql<StatementMember>`
-    select t.member_id, m.name as member_name,
-      ${sql.join(fields.map((name) => sql`${quotaSum(sql.ref(`s.${name}`))} as ${sql.ref(name)}`))}
-    from (
-      select token_id, requests, quota, spent, debt, 0 as refunded, 0 as credited from ${figuresOf(db, range)} as f
-      union all
-      select token_id, 0, 0, 0, 0, amount, ${creditedOfRefund} from refunds
-      where user_id = ${userId} and created_at >= ${since * 1_000} and created_at < ${until * 1_000}
-    ) as s join tokens t on t.id = s.token_id left join members m on m.id = t.member_id
+    select t.member_id, m.name as member_name, ${sums} from ${sumsIn(db, range)} as s join tokens t on t.id = s.token_id left join members m on m.id = t.member_id
     group by t.member_id, m.name order by coalesce(t.member_id, 0)`.execute(db);
   return rows;
 }
 
-/** Part of a refund that was added to a balance. */
-const creditedOfRefund = sql`case when unlimited = 0 or wallet = 1 then amount else 0 end`;
+/** Adds up charges and refunds by account. The user itself is first, and sub-accounts without any are omitted. */
+async function accountsIn(db: Db, range: Range): Promise<StatementAccount[]> {
+  const { userId } = range;
+  const { rows } = await sql<StatementAccount>`
+    select u.id as account_id, u.name as account_name, ${sums}
+    from users u left join ${sumsIn(db, range)} as s on s.user_id = u.id
+    where u.id = ${userId} or (u.parent_id = ${userId} and s.user_id is not null)
+    group by u.id, u.name order by case when u.id = ${userId} then 0 else u.id end`.execute(db);
+  return rows;
+}
+
+const sums = sql.join(
+  ['requests', 'quota', 'spent', 'debt', 'refunded', 'credited'].map(
+    (name) => sql`${quotaSum(sql.ref(`s.${name}`))} as ${sql.ref(name)}`,
+  ),
+);
+
+/** Charges and refunds by user and key. */
+const sumsIn = (db: Db, range: Range) => {
+  const { users, since, until } = range;
+  const { quota, spent, debt } = chargedOf(range);
+  return sql`(
+    select user_id, token_id, requests, ${quota} as quota, ${spent} as spent, ${debt} as debt, 0 as refunded, 0 as credited
+    from ${figuresOf(db, range)} as f
+    union all
+    select user_id, token_id, 0, 0, 0, 0, amount, ${creditedOf(range)} from refunds
+    where ${oneOf(db, sql.ref('user_id'), users)} and created_at >= ${since * 1_000} and created_at < ${until * 1_000})`;
+};
+
+/** SQL of a charge, its part from a balance, and its debt. The wallet of its user pays for a sub-account. */
+const chargedOf = ({ hasBalance }: Owners) =>
+  hasBalance
+    ? { quota: sql`quota`, spent: sql`spent`, debt: sql`debt` }
+    : { quota: sql`quota`, spent: sql`0`, debt: sql`0` };
+
+/** SQL of the part of a refund that was added to a balance. */
+const creditedOf = ({ hasBalance }: Owners) =>
+  hasBalance ? sql`case when unlimited = 0 or wallet = 1 then amount else 0 end` : sql`0`;
 
 type LineNames = Pick<KeyOfLine, 'token_name'> & MemberOfLine;
 
 const noNames: LineNames = { token_name: null, member_id: null, member_name: null };
 
-/** Reads the names and members of the keys of a user. */
-async function namesOfLines(db: Db, userId: number): Promise<ReadonlyMap<number, LineNames>> {
+/** Reads the names and members of the keys of a statement. */
+async function namesOfLines(db: Db, { users }: Owners): Promise<ReadonlyMap<number, LineNames>> {
   const rows = await db
     .selectFrom('tokens as t')
     .leftJoin('members as m', 'm.id', 't.member_id')
     .select(['t.id', 't.name as token_name', 't.member_id', 'm.name as member_name'])
-    .where('t.user_id', '=', userId)
+    .where(oneOf(db, sql.ref('t.user_id'), users))
     .execute();
   return new Map(rows.map(({ id, ...names }) => [id, names]));
 }

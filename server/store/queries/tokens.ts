@@ -33,19 +33,21 @@ export interface TokenRecord extends TokenSettings {
   id: number;
   userId: number;
   userName: string;
+  /** The customer of the sub-account that has the key; null: it is of no sub-account. */
+  parentId: number | null;
   keyHint: string;
   /** The key's own group, else its user's. */
   group: string;
   /** null: it has its user's group. */
   ownGroup: string | null;
   role: Role;
-  /** The key is refused, whatever its status. */
+  /** Its user or the customer of its sub-account is disabled, so that the key is refused, whatever its status. */
   userDisabled: boolean;
   /** Whether a budget covers it. */
   hasBudget: boolean;
-  /** Whether its user has a wallet, which pays. `remainQuota` is only a limit then. */
+  /** Whether a wallet pays. `remainQuota` is only a limit then. */
   hasWallet: boolean;
-  /** Whether the wallet of its user is empty, so that no key of the user can pay. */
+  /** Whether this wallet is empty, so that no key of it can pay. */
   hasEmptyWallet: boolean;
   /** Available quota, including leased quota. */
   remainQuota: number;
@@ -117,7 +119,7 @@ type TokenRow = Omit<
   | 'adminScope'
   | 'canCreateKeys'
 > & {
-  wallet: number;
+  walletId: number | null;
   walletBalance: number | null;
   budgeted: number;
   admin: number;
@@ -129,17 +131,18 @@ type TokenRow = Omit<
   hash?: string;
 };
 
-const walletLeft = `(select ${walletBalanceFragment.fragment} from wallets w where w.user_id = t.user_id)`;
+const walletLeft = `(select ${walletBalanceFragment.fragment} from wallets w where w.user_id = t.wallet_id)`;
 
 /** The columns of a `TokenRow`. */
 const columns = `
   t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
-  coalesce(t.group_name, u.group_name) as "group", t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt",
-  t.status, t.unlimited_quota as unlimited, t.wallet, ${walletLeft} as "walletBalance", t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
+  coalesce(t.group_name, u.group_name) as "group", t.group_name as "ownGroup", u.role, u.parent_id as "parentId",
+  coalesce(u.disabled_at, p.disabled_at) as "disabledAt",
+  t.status, t.unlimited_quota as unlimited, t.wallet_id as "walletId", ${walletLeft} as "walletBalance", t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
   t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
   t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
   t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.created_time as "createdTime"`;
-const tables = 'tokens t join users u on u.id = t.user_id';
+const tables = 'tokens t join users u on u.id = t.user_id left join users p on p.id = u.parent_id';
 
 const byHash = statement<{ hash: string }, TokenRow>()`
   select ${{ fragment: columns }} from ${{ fragment: tables }}
@@ -279,7 +282,7 @@ async function tokenRecords(db: Db, rows: readonly TokenRow[]): Promise<TokenRec
 function tokenRecord(
   {
     unlimited,
-    wallet,
+    walletId,
     walletBalance,
     budgeted,
     limits,
@@ -298,7 +301,7 @@ function tokenRecord(
     lineage,
     userDisabled: disabledAt !== null,
     unlimitedQuota: unlimited === 1,
-    hasWallet: wallet === 1,
+    hasWallet: walletId !== null,
     hasEmptyWallet: walletBalance !== null && walletBalance <= 0,
     hasBudget: budgeted > 0,
     // With a wallet, work can have cost more than the limit.

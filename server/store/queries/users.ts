@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { quotaSum } from '../quota-sum.ts';
 import type { Db, Role } from '../schema.ts';
 import { allOf, equalities } from '../statement.ts';
@@ -20,6 +20,8 @@ export interface UserRecord {
   remainQuota: number;
   usedQuota: number;
   hasWallet: boolean;
+  /** The customer of a sub-account; null: it is none. */
+  parentId: number | null;
 }
 
 interface UserSearch {
@@ -54,7 +56,7 @@ async function usersOf(db: Db, users: readonly { id: number }[]): Promise<UserRe
   const { rows } = await sql<
     Omit<UserRecord, 'disabled' | 'hasWallet'> & { disabledAt: number | null; balance: number | null }
   >`
-    select u.id, u.name, u.group_name as "group", u.role, u.disabled_at as "disabledAt", u.created_at as "createdAt",
+    select u.id, u.name, u.group_name as "group", u.role, u.disabled_at as "disabledAt", u.created_at as "createdAt", u.parent_id as "parentId",
       count(t.id) as keys, ${quotaSum(sql`t.used_quota`)} as "usedQuota",
       ${quotaSum(sql`case when t.unlimited_quota = 0 then ${leftOf('t')} end`)} as "remainQuota",
       (select ${walletBalance} from wallets w where w.user_id = u.id) as balance
@@ -67,4 +69,31 @@ async function usersOf(db: Db, users: readonly { id: number }[]): Promise<UserRe
     hasWallet: balance !== null,
     remainQuota: balance ?? remainQuota,
   }));
+}
+
+/** Ids of a user and of the customer of a sub-account, whose wallet and budgets pay for both. */
+export const payersOfUser = (userId: number | RawBuilder<number>): RawBuilder<number> => sql`(
+  select id from users where id = ${userId}
+  union all select parent_id from users where id = ${userId} and parent_id is not null)`;
+
+/** Finds the ids of a user and its sub-accounts, the user first. */
+export async function accountsOf(db: Db, userId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('users')
+    .select('id')
+    .where('parent_id', '=', userId)
+    .orderBy('id')
+    .execute();
+  return [userId, ...rows.map(({ id }) => id)];
+}
+
+/** Lists the sub-accounts of a user, the oldest first. */
+export async function listAccounts(db: Db, userId: number): Promise<UserRecord[]> {
+  const [, ...accounts] = await accountsOf(db, userId);
+  return (
+    await usersOf(
+      db,
+      accounts.map((id) => ({ id })),
+    )
+  ).reverse();
 }

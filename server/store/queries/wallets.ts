@@ -32,7 +32,7 @@ export async function walletOf(db: Db, userId: number): Promise<WalletRecord | u
   const { rows } = await sql<WalletRecord>`
     select w.user_id as "userId", ${walletBalance} as balance, w.balance as free, w.used, w.debt,
       w.opened_at as "openedAt", cast((select coalesce(sum(reserved), 0) from ledger l
-        where l.user_id = w.user_id and l.wallet = 1 and l.state = 'open') as bigint) as reserved
+        where l.wallet_id = w.user_id and l.state = 'open') as bigint) as reserved
     from wallets w where w.user_id = ${userId}`.execute(db);
   return rows[0];
 }

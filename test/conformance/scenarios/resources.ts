@@ -387,6 +387,7 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: { query: { since: Math.floor(Date.now() / 1000) - 1, format: 'csv' } },
     },
   ],
+  listMyAccounts: () => [limitedKey({}), { name: '200 a list', status: 200 }],
   listMyMembers: () => [limitedKey({}), { name: '200 a list', status: 200 }],
   updateMyMember: ({ fixtures }) => [
     {

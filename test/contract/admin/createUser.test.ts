@@ -26,6 +26,7 @@ describeOperation('createUser', {
         remain_quota: 0,
         used_quota: 0,
         has_wallet: false,
+        parent_id: null,
       });
       const query = { subject: `user ${data.id}` };
       expect(await callAdmin(inject('gateway'), 'listChanges', { query })).toEqual({

@@ -82,6 +82,18 @@ describeOperation('getMyStatement', {
         refunds: { quota: 0, credited: 0, items: [] },
         forfeited: 0,
         closing: { balance: 991, debt: 0 },
+        accounts: [
+          {
+            account_id: userId,
+            account_name: expect.any(String),
+            requests: 2,
+            quota: 18,
+            spent: 9,
+            debt: 0,
+            refunded: 0,
+            credited: 0,
+          },
+        ],
         members: [
           {
             member_id: null,

@@ -16,6 +16,7 @@ describeOperation('getMyUsage', {
     'a time that is not a number': { query: { since: 'yesterday' }, field: 'since' },
     'an unknown time zone': { query: { time_zone: 'Europe/Nowhere' }, field: 'time_zone' },
     'a key id of 0': { query: { token_id: 0 }, field: 'token_id', limit: 1 },
+    'an account id of 0': { query: { account_id: 0 }, field: 'account_id', limit: 1 },
     'a member id of 0': { query: { member_id: 0 }, field: 'member_id', limit: 1 },
   },
   gatewayTests(call) {

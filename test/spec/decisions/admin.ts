@@ -9,7 +9,7 @@ export const admin: Limits = {
     pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]*$',
   },
   GroupName: { maxLength: 64, minLength: 1 },
-  'CreateUserRequest.group': { default: 'default' },
+  'CreateUserRequest.parent_id': { maximum: 9007199254740991, minimum: 1 },
   'CreateUserRequest.role': { default: 'user' },
   UpdateUserRequest: { minProperties: 1 },
   KeyName: {

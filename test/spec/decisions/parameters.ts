@@ -68,7 +68,7 @@ export const parameters: Limits = {
   'showFigures?by': { maxItems: 2 },
   'showFigures?by[]': { enum: ['hour', 'day', 'model', 'channel', 'operation', 'user', 'key', 'member'] },
   'getMyUsage?by': { maxItems: 2 },
-  'getMyUsage?by[]': { enum: ['hour', 'day', 'model', 'operation', 'key', 'member'] },
+  'getMyUsage?by[]': { enum: ['hour', 'day', 'model', 'operation', 'account', 'key', 'member'] },
   'parameters/TimeZone': { default: 'UTC' },
   'listMyLog?format': { enum: ['json', 'csv'] },
   'listMyLog?after': { maximum: 9007199254740991, minimum: 1 },

@@ -6,6 +6,7 @@ export const keys = (engine: Engine): string[] => [
     id ${idColumn(engine)},
     name text not null,
     group_name text not null,
+    parent_id bigint,
     role text not null default 'user',
     disabled_at bigint,
     created_at bigint not null
@@ -33,7 +34,7 @@ export const keys = (engine: Engine): string[] => [
     group_name text,
     status integer not null,
     unlimited_quota integer not null,
-    wallet integer not null default 0,
+    wallet_id bigint,
     budgeted bigint not null default 0,
     remain_quota bigint not null,
     leased_quota bigint not null default 0,
@@ -58,6 +59,7 @@ export const keys = (engine: Engine): string[] => [
     created_time bigint not null
   )`,
   'create index tokens_user on tokens (user_id, id) where deleted_at is null',
+  'create index users_parent on users (parent_id) where parent_id is not null',
   // For statements, which include deleted keys.
   'create index tokens_owner on tokens (user_id)',
   // For figures, which include deleted keys.
@@ -98,7 +100,7 @@ const cachedOfToken = [
   'name',
   'group_name',
   'unlimited_quota',
-  'wallet',
+  'wallet_id',
   'budgeted',
   'expired_time',
   'model_limits',

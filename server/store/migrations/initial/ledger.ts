@@ -72,7 +72,7 @@ export const ledger = (engine: Engine): string[] => [
     unit text not null,
     reserved bigint not null,
     unlimited integer not null,
-    wallet integer not null default 0,
+    wallet_id bigint,
     budgeted bigint not null default 0,
     state text not null,
     kind text not null,
@@ -84,7 +84,7 @@ export const ledger = (engine: Engine): string[] => [
     constraint ledger_kind check (kind in ('request', 'task'))
   )`,
   "create index ledger_open on ledger (gateway) where state = 'open' and kind = 'request'",
-  "create index ledger_wallet on ledger (user_id) where wallet = 1 and state = 'open'",
+  "create index ledger_wallet on ledger (wallet_id) where wallet_id is not null and state = 'open'",
   'create index ledger_closed on ledger (closed_at) where closed_at is not null',
   `create table refunds (
     request_id text primary key,
