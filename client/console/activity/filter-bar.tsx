@@ -115,7 +115,7 @@ function EntrySearch({ search }: { search: string }) {
       class="input"
       type="search"
       aria-label="Search by key, model, request id or task id"
-      placeholder="Key, model or id"
+      placeholder="Search"
       maxLength={128}
       value={search}
       onInput={({ currentTarget: { value } }) => {
