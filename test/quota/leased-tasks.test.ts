@@ -202,6 +202,33 @@ describe.each(engines)('tasks out of a lease on %s', (engine) => {
     const outcomes = async (rows: LeasedTask[]) =>
       (await store.run('createLeasedTasks', rows)).map(({ outcome }) => outcome);
 
+    test('are refused one by one by a full queue, and those draw nothing from the lease', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      await warm(here, token, 100);
+      const [lease] = await leases(store, token);
+      const id = lease?.id ?? '';
+      const size = { tasks: 2, bytes: 1_000 };
+      const queued = () =>
+        rowOf(token, id, {
+          askedAt: null,
+          queue: {
+            pool: 'one',
+            channels: '["one"]',
+            request: '{}',
+            lifetimeMs: 1,
+            queuedAt: 1,
+            waitUntil: 1_000,
+            limits: { total: { tasks: 9, bytes: 1_000 }, user: size },
+          },
+        });
+      const rows = [queued(), queued(), queued(), rowOf(token, id)];
+      expect(await outcomes(rows)).toEqual(['created', 'created', 'user_queue_full', 'created']);
+      expect(await leases(store, token)).toMatchObject([
+        { remaining: (lease?.remaining ?? 0) - 15, unposted: (lease?.unposted ?? 0) + 15 },
+      ]);
+      await expectConsistent(store, token);
+    });
+
     test('are created one by one, and only those draw from the lease', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
       await warm(here, token, 100);
