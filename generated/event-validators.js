@@ -3011,7 +3011,43 @@ return errors === 0;
 validate127.evaluated = {"props":{"event_id":true,"type":true,"response":true},"dynamicProps":false,"dynamicItems":false};
 
 export const validateSessionFinished = validate131;
-const schema51 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.finished"}}};
+const schema51 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.finished"},"usage":{"type":"object","required":["cost"],"properties":{"cost":{"$ref":"#/$defs/CallCost"}}}}};
+const schema52 = {"type":"integer","format":"int64","minimum":0};
+const formats0 = runtime1.fullFormats.int64;
+
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate133.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+validate133.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data))){
+validate133.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
+}
+}
+}
+}
+validate133.errors = vErrors;
+return errors === 0;
+}
+validate133.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3059,6 +3095,37 @@ var valid0 = _errs2 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.usage !== undefined){
+let data2 = data.usage;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+let missing1;
+if((data2.cost === undefined) && (missing1 = "cost")){
+validate131.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data2.cost !== undefined){
+if(!(validate133(data2.cost, {instancePath:instancePath+"/usage/cost",parentData:data2,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+else {
+validate131.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -3070,16 +3137,16 @@ return false;
 validate131.errors = vErrors;
 return errors === 0;
 }
-validate131.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+validate131.evaluated = {"props":{"event_id":true,"type":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRealtimeError = validate133;
-const schema52 = {"type":"object","required":["event_id","type","error"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"error"},"error":{"$ref":"#/$defs/RealtimeErrorDetails"}}};
-const schema53 = {"type":"object","required":["type","code","message","param","event_id"],"properties":{"type":{"type":["string","null"]},"code":{"type":["string","null"]},"message":{"type":"string"},"param":{"type":["string","null"]},"event_id":{"type":["string","null"]}}};
+export const validateRealtimeError = validate135;
+const schema53 = {"type":"object","required":["event_id","type","error"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"error"},"error":{"$ref":"#/$defs/RealtimeErrorDetails"}}};
+const schema54 = {"type":"object","required":["type","code","message","param","event_id"],"properties":{"type":{"type":["string","null"]},"code":{"type":["string","null"]},"message":{"type":"string"},"param":{"type":["string","null"]},"event_id":{"type":["string","null"]}}};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3090,7 +3157,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.type === undefined) && (missing0 = "type")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.param === undefined) && (missing0 = "param"))) || ((data.event_id === undefined) && (missing0 = "event_id"))){
-validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate137.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -3098,7 +3165,7 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate135.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema53.properties.type.type},message:"must be string,null"}];
+validate137.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema54.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3111,7 +3178,7 @@ if(data.code !== undefined){
 let data1 = data.code;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate135.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema53.properties.code.type},message:"must be string,null"}];
+validate137.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema54.properties.code.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -3123,7 +3190,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs5 = errors;
 if(typeof data.message !== "string"){
-validate135.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -3136,7 +3203,7 @@ if(data.param !== undefined){
 let data3 = data.param;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate135.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema53.properties.param.type},message:"must be string,null"}];
+validate137.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema54.properties.param.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -3149,7 +3216,7 @@ if(data.event_id !== undefined){
 let data4 = data.event_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate135.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/properties/event_id/type",keyword:"type",params:{type: schema53.properties.event_id.type},message:"must be string,null"}];
+validate137.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/properties/event_id/type",keyword:"type",params:{type: schema54.properties.event_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3164,20 +3231,20 @@ var valid0 = true;
 }
 }
 else {
-validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate135.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":{"type":true,"code":true,"message":true,"param":true,"event_id":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"type":true,"code":true,"message":true,"param":true,"event_id":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate133.evaluated;
+const evaluated0 = validate135.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3188,7 +3255,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.error === undefined) && (missing0 = "error"))){
-validate133.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -3208,11 +3275,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate133.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate135.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("error" !== data1){
-validate133.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+validate135.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3223,8 +3290,8 @@ var valid0 = true;
 if(valid0){
 if(data.error !== undefined){
 const _errs4 = errors;
-if(!(validate135(data.error, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate137(data.error, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -3237,24 +3304,24 @@ var valid0 = true;
 }
 }
 else {
-validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate133.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
-validate133.evaluated = {"props":{"event_id":true,"type":true,"error":true},"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":{"event_id":true,"type":true,"error":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunTask = validate137;
-const schema54 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"run-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["task_group","task","function","parameters","input"],"properties":{"task_group":{"type":"string","const":"audio"},"task":{"type":"string","const":"tts"},"function":{"type":"string","const":"SpeechSynthesizer"},"model":{"type":"string","maxLength":200},"parameters":{"$ref":"#/$defs/RunTaskParameters"},"input":{"type":"object","maxProperties":0}}}}};
-const schema55 = {"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"};
+export const validateRunTask = validate139;
+const schema55 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"run-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["task_group","task","function","parameters","input"],"properties":{"task_group":{"type":"string","const":"audio"},"task":{"type":"string","const":"tts"},"function":{"type":"string","const":"SpeechSynthesizer"},"model":{"type":"string","maxLength":200},"parameters":{"$ref":"#/$defs/RunTaskParameters"},"input":{"type":"object","maxProperties":0}}}}};
+const schema56 = {"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"};
 const pattern3 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate138.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3264,28 +3331,28 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(typeof data === "string"){
 if(!pattern3.test(data)){
-validate138.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate140.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate138.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate140.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-validate138.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate138.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema56 = {"allOf":[{"type":"object","required":["text_type","voice"],"properties":{"text_type":{"type":"string","const":"PlainText"},"voice":{"type":"string","minLength":1,"maxLength":256}}},{"$ref":"#/$defs/SynthesisOptions"}]};
-const schema57 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","maxItems":100,"items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
-const schema58 = {"type":"object","properties":{"pronunciation":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}}}};
+const schema57 = {"allOf":[{"type":"object","required":["text_type","voice"],"properties":{"text_type":{"type":"string","const":"PlainText"},"voice":{"type":"string","minLength":1,"maxLength":256}}},{"$ref":"#/$defs/SynthesisOptions"}]};
+const schema58 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","maxItems":100,"items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
+const schema59 = {"type":"object","properties":{"pronunciation":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}}}};
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate142.evaluated;
+const evaluated0 = validate144.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3300,7 +3367,7 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(Array.isArray(data0)){
 if(data0.length > 1000){
-validate142.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+validate144.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
@@ -3314,7 +3381,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key0 in data1){
 const _errs6 = errors;
 if(typeof data1[key0] !== "string"){
-validate142.errors = [{instancePath:instancePath+"/pronunciation/" + i0+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pronunciation/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate144.errors = [{instancePath:instancePath+"/pronunciation/" + i0+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pronunciation/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs6 === errors;
@@ -3324,7 +3391,7 @@ break;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/pronunciation/" + i0,schemaPath:"#/properties/pronunciation/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate144.errors = [{instancePath:instancePath+"/pronunciation/" + i0,schemaPath:"#/properties/pronunciation/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -3336,7 +3403,7 @@ break;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate144.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3352,7 +3419,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data3)){
 if(data3.length > 1000){
-validate142.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+validate144.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
@@ -3366,7 +3433,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key1 in data4){
 const _errs13 = errors;
 if(typeof data4[key1] !== "string"){
-validate142.errors = [{instancePath:instancePath+"/replace/" + i1+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/replace/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate144.errors = [{instancePath:instancePath+"/replace/" + i1+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/replace/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid4 = _errs13 === errors;
@@ -3376,7 +3443,7 @@ break;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/replace/" + i1,schemaPath:"#/properties/replace/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate144.errors = [{instancePath:instancePath+"/replace/" + i1,schemaPath:"#/properties/replace/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -3388,7 +3455,7 @@ break;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate144.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3400,20 +3467,20 @@ var valid0 = true;
 }
 }
 else {
-validate142.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate144.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate142.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
-validate142.evaluated = {"props":{"pronunciation":true,"replace":true},"dynamicProps":false,"dynamicItems":false};
+validate144.evaluated = {"props":{"pronunciation":true,"replace":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate141.evaluated;
+const evaluated0 = validate143.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3426,11 +3493,11 @@ if(data.format !== undefined){
 let data0 = data.format;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate141.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((data0 === "mp3") || (data0 === "pcm")) || (data0 === "wav")) || (data0 === "opus"))){
-validate141.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema57.properties.format.enum},message:"must be equal to one of the allowed values"}];
+validate143.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema58.properties.format.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3443,11 +3510,11 @@ if(data.sample_rate !== undefined){
 let data1 = data.sample_rate;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate141.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate143.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!((((((data1 === 8000) || (data1 === 16000)) || (data1 === 22050)) || (data1 === 24000)) || (data1 === 44100)) || (data1 === 48000))){
-validate141.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema57.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
+validate143.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema58.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -3460,18 +3527,18 @@ if(data.volume !== undefined){
 let data2 = data.volume;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate143.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 100 || isNaN(data2)){
-validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate143.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate143.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -3489,18 +3556,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2 || isNaN(data3)){
-validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+validate143.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
 if(data3 < 0.5 || isNaN(data3)){
-validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+validate143.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
 return false;
 }
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate143.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -3516,18 +3583,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2 || isNaN(data4)){
-validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+validate143.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
 if(data4 < 0.5 || isNaN(data4)){
-validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+validate143.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
 return false;
 }
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate143.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -3541,18 +3608,18 @@ if(data.bit_rate !== undefined){
 let data5 = data.bit_rate;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate143.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 510 || isNaN(data5)){
-validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
+validate143.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
 return false;
 }
 else {
 if(data5 < 6 || isNaN(data5)){
-validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
+validate143.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
 return false;
 }
 }
@@ -3567,7 +3634,7 @@ if(valid0){
 if(data.enable_ssml !== undefined){
 const _errs13 = errors;
 if(typeof data.enable_ssml !== "boolean"){
-validate141.errors = [{instancePath:instancePath+"/enable_ssml",schemaPath:"#/properties/enable_ssml/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate143.errors = [{instancePath:instancePath+"/enable_ssml",schemaPath:"#/properties/enable_ssml/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -3579,7 +3646,7 @@ if(valid0){
 if(data.word_timestamp_enabled !== undefined){
 const _errs15 = errors;
 if(typeof data.word_timestamp_enabled !== "boolean"){
-validate141.errors = [{instancePath:instancePath+"/word_timestamp_enabled",schemaPath:"#/properties/word_timestamp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate143.errors = [{instancePath:instancePath+"/word_timestamp_enabled",schemaPath:"#/properties/word_timestamp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -3592,18 +3659,18 @@ if(data.seed !== undefined){
 let data8 = data.seed;
 const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate143.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 65535 || isNaN(data8)){
-validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
+validate143.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
 return false;
 }
 else {
 if(data8 < 0 || isNaN(data8)){
-validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate143.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -3621,7 +3688,7 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(Array.isArray(data9)){
 if(data9.length > 100){
-validate141.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate143.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -3631,11 +3698,11 @@ for(let i0=0; i0<len0; i0++){
 let data10 = data9[i0];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate141.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((((((((data10 === "zh") || (data10 === "en")) || (data10 === "fr")) || (data10 === "de")) || (data10 === "ja")) || (data10 === "ko")) || (data10 === "ru")) || (data10 === "pt")) || (data10 === "th")) || (data10 === "id")) || (data10 === "vi"))){
-validate141.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.language_hints.items.enum},message:"must be equal to one of the allowed values"}];
+validate143.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/enum",keyword:"enum",params:{allowedValues: schema58.properties.language_hints.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs21 === errors;
@@ -3646,7 +3713,7 @@ break;
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate143.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3659,7 +3726,7 @@ if(valid0){
 if(data.instruction !== undefined){
 const _errs23 = errors;
 if(typeof data.instruction !== "string"){
-validate141.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -3671,7 +3738,7 @@ if(valid0){
 if(data.enable_markdown_filter !== undefined){
 const _errs25 = errors;
 if(typeof data.enable_markdown_filter !== "boolean"){
-validate141.errors = [{instancePath:instancePath+"/enable_markdown_filter",schemaPath:"#/properties/enable_markdown_filter/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate143.errors = [{instancePath:instancePath+"/enable_markdown_filter",schemaPath:"#/properties/enable_markdown_filter/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -3683,7 +3750,7 @@ if(valid0){
 if(data.enable_aigc_tag !== undefined){
 const _errs27 = errors;
 if(typeof data.enable_aigc_tag !== "boolean"){
-validate141.errors = [{instancePath:instancePath+"/enable_aigc_tag",schemaPath:"#/properties/enable_aigc_tag/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate143.errors = [{instancePath:instancePath+"/enable_aigc_tag",schemaPath:"#/properties/enable_aigc_tag/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -3695,7 +3762,7 @@ if(valid0){
 if(data.aigc_propagator !== undefined){
 const _errs29 = errors;
 if(typeof data.aigc_propagator !== "string"){
-validate141.errors = [{instancePath:instancePath+"/aigc_propagator",schemaPath:"#/properties/aigc_propagator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/aigc_propagator",schemaPath:"#/properties/aigc_propagator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -3707,7 +3774,7 @@ if(valid0){
 if(data.aigc_propagate_id !== undefined){
 const _errs31 = errors;
 if(typeof data.aigc_propagate_id !== "string"){
-validate141.errors = [{instancePath:instancePath+"/aigc_propagate_id",schemaPath:"#/properties/aigc_propagate_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/aigc_propagate_id",schemaPath:"#/properties/aigc_propagate_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -3718,8 +3785,8 @@ var valid0 = true;
 if(valid0){
 if(data.hot_fix !== undefined){
 const _errs33 = errors;
-if(!(validate142(data.hot_fix, {instancePath:instancePath+"/hot_fix",parentData:data,parentDataProperty:"hot_fix",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+if(!(validate144(data.hot_fix, {instancePath:instancePath+"/hot_fix",parentData:data,parentDataProperty:"hot_fix",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs33 === errors;
@@ -3744,20 +3811,20 @@ var valid0 = true;
 }
 }
 else {
-validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate143.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate141.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
-validate141.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true},"dynamicProps":false,"dynamicItems":false};
+validate143.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate140.evaluated;
+const evaluated0 = validate142.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3769,7 +3836,7 @@ if(errors === _errs0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.text_type === undefined) && (missing0 = "text_type")) || ((data.voice === undefined) && (missing0 = "voice"))){
-validate140.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate142.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -3777,11 +3844,11 @@ if(data.text_type !== undefined){
 let data0 = data.text_type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate140.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate142.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("PlainText" !== data0){
-validate140.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/const",keyword:"const",params:{allowedValue: "PlainText"},message:"must be equal to constant"}];
+validate142.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/const",keyword:"const",params:{allowedValue: "PlainText"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -3796,18 +3863,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 256){
-validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate142.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate142.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate142.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3820,29 +3887,29 @@ var valid1 = true;
 }
 }
 else {
-validate140.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate142.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 var valid0 = _errs0 === errors;
 if(valid0){
 const _errs6 = errors;
-if(!(validate141(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+if(!(validate143(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
 }
-validate140.errors = vErrors;
+validate142.errors = vErrors;
 return errors === 0;
 }
-validate140.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true,"text_type":true,"voice":true},"dynamicProps":false,"dynamicItems":false};
+validate142.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true,"text_type":true,"voice":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate137.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3853,7 +3920,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate137.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate139.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -3864,7 +3931,7 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate137.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate139.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -3872,11 +3939,11 @@ if(data0.action !== undefined){
 let data1 = data0.action;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run-task" !== data1){
-validate137.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "run-task"},message:"must be equal to constant"}];
+validate139.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "run-task"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs3 === errors;
@@ -3887,8 +3954,8 @@ var valid1 = true;
 if(valid1){
 if(data0.task_id !== undefined){
 const _errs5 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -3901,11 +3968,11 @@ if(data0.streaming !== undefined){
 let data3 = data0.streaming;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("duplex" !== data3){
-validate137.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+validate139.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -3918,7 +3985,7 @@ var valid1 = true;
 }
 }
 else {
-validate137.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -3935,7 +4002,7 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
 if((((((data4.task_group === undefined) && (missing2 = "task_group")) || ((data4.task === undefined) && (missing2 = "task"))) || ((data4.function === undefined) && (missing2 = "function"))) || ((data4.parameters === undefined) && (missing2 = "parameters"))) || ((data4.input === undefined) && (missing2 = "input"))){
-validate137.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate139.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
@@ -3943,11 +4010,11 @@ if(data4.task_group !== undefined){
 let data5 = data4.task_group;
 const _errs10 = errors;
 if(typeof data5 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("audio" !== data5){
-validate137.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
+validate139.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
 return false;
 }
 var valid2 = _errs10 === errors;
@@ -3960,11 +4027,11 @@ if(data4.task !== undefined){
 let data6 = data4.task;
 const _errs12 = errors;
 if(typeof data6 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("tts" !== data6){
-validate137.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/const",keyword:"const",params:{allowedValue: "tts"},message:"must be equal to constant"}];
+validate139.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/const",keyword:"const",params:{allowedValue: "tts"},message:"must be equal to constant"}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -3977,11 +4044,11 @@ if(data4.function !== undefined){
 let data7 = data4.function;
 const _errs14 = errors;
 if(typeof data7 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("SpeechSynthesizer" !== data7){
-validate137.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/const",keyword:"const",params:{allowedValue: "SpeechSynthesizer"},message:"must be equal to constant"}];
+validate139.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/const",keyword:"const",params:{allowedValue: "SpeechSynthesizer"},message:"must be equal to constant"}];
 return false;
 }
 var valid2 = _errs14 === errors;
@@ -3996,12 +4063,12 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func1(data8) > 200){
-validate137.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate139.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 }
 else {
-validate137.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -4013,8 +4080,8 @@ var valid2 = true;
 if(valid2){
 if(data4.parameters !== undefined){
 const _errs18 = errors;
-if(!(validate140(data4.parameters, {instancePath:instancePath+"/payload/parameters",parentData:data4,parentDataProperty:"parameters",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+if(!(validate142(data4.parameters, {instancePath:instancePath+"/payload/parameters",parentData:data4,parentDataProperty:"parameters",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs18 === errors;
@@ -4029,12 +4096,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(Object.keys(data10).length > 0){
-validate137.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
+validate139.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
 return false;
 }
 }
 else {
-validate137.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -4051,7 +4118,7 @@ var valid2 = true;
 }
 }
 else {
-validate137.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -4064,23 +4131,23 @@ var valid0 = true;
 }
 }
 else {
-validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate137.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate137.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContinueTask = validate146;
-const schema59 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"continue-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"model":{"type":"string"},"task_group":{"type":"string"},"task":{"type":"string"},"function":{"type":"string"},"input":{"$ref":"#/$defs/ContinueTaskInput"}}}}};
-const schema60 = {"type":"object","properties":{"text":{"type":"string","maxLength":20000},"flush":{"type":"boolean"}},"if":{"required":["flush"]},"else":{"required":["text"]}};
+export const validateContinueTask = validate148;
+const schema60 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"continue-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"model":{"type":"string"},"task_group":{"type":"string"},"task":{"type":"string"},"function":{"type":"string"},"input":{"$ref":"#/$defs/ContinueTaskInput"}}}}};
+const schema61 = {"type":"object","properties":{"text":{"type":"string","maxLength":20000},"flush":{"type":"boolean"}},"if":{"required":["flush"]},"else":{"required":["text"]}};
 
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate148.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4118,7 +4185,7 @@ const _errs3 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.text === undefined) && (missing1 = "text")){
-validate148.errors = [{instancePath,schemaPath:"#/else/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate150.errors = [{instancePath,schemaPath:"#/else/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 }
@@ -4134,7 +4201,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate148.errors = vErrors;
+validate150.errors = vErrors;
 return false;
 }
 if(errors === 0){
@@ -4145,12 +4212,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data0 === "string"){
 if(func1(data0) > 20000){
-validate148.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
+validate150.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
 return false;
 }
 }
 else {
-validate148.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate150.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -4163,7 +4230,7 @@ if(valid1){
 if(data.flush !== undefined){
 const _errs6 = errors;
 if(typeof data.flush !== "boolean"){
-validate148.errors = [{instancePath:instancePath+"/flush",schemaPath:"#/properties/flush/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate150.errors = [{instancePath:instancePath+"/flush",schemaPath:"#/properties/flush/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -4174,20 +4241,20 @@ var valid1 = true;
 }
 }
 else {
-validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate150.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate148.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
-validate148.evaluated = {"props":{"text":true,"flush":true},"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":{"text":true,"flush":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate146.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4198,7 +4265,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate146.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate148.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -4209,7 +4276,7 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate146.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate148.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -4217,11 +4284,11 @@ if(data0.action !== undefined){
 let data1 = data0.action;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate146.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("continue-task" !== data1){
-validate146.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "continue-task"},message:"must be equal to constant"}];
+validate148.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "continue-task"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs3 === errors;
@@ -4232,8 +4299,8 @@ var valid1 = true;
 if(valid1){
 if(data0.task_id !== undefined){
 const _errs5 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -4246,11 +4313,11 @@ if(data0.streaming !== undefined){
 let data3 = data0.streaming;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate146.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("duplex" !== data3){
-validate146.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+validate148.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -4263,7 +4330,7 @@ var valid1 = true;
 }
 }
 else {
-validate146.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -4280,14 +4347,14 @@ if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
 if((data4.input === undefined) && (missing2 = "input")){
-validate146.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate148.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data4.model !== undefined){
 const _errs10 = errors;
 if(typeof data4.model !== "string"){
-validate146.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs10 === errors;
@@ -4299,7 +4366,7 @@ if(valid2){
 if(data4.task_group !== undefined){
 const _errs12 = errors;
 if(typeof data4.task_group !== "string"){
-validate146.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs12 === errors;
@@ -4311,7 +4378,7 @@ if(valid2){
 if(data4.task !== undefined){
 const _errs14 = errors;
 if(typeof data4.task !== "string"){
-validate146.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs14 === errors;
@@ -4323,7 +4390,7 @@ if(valid2){
 if(data4.function !== undefined){
 const _errs16 = errors;
 if(typeof data4.function !== "string"){
-validate146.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs16 === errors;
@@ -4334,8 +4401,8 @@ var valid2 = true;
 if(valid2){
 if(data4.input !== undefined){
 const _errs18 = errors;
-if(!(validate148(data4.input, {instancePath:instancePath+"/payload/input",parentData:data4,parentDataProperty:"input",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate150(data4.input, {instancePath:instancePath+"/payload/input",parentData:data4,parentDataProperty:"input",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs18 === errors;
@@ -4350,7 +4417,7 @@ var valid2 = true;
 }
 }
 else {
-validate146.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -4363,161 +4430,17 @@ var valid0 = true;
 }
 }
 else {
-validate146.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate146.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate146.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateFinishTask = validate150;
-const schema61 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"finish-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"input":{"type":"object","maxProperties":0}}}}};
-
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate150.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate150.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.header !== undefined){
-let data0 = data.header;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing1;
-if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate150.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data0.action !== undefined){
-let data1 = data0.action;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate150.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("finish-task" !== data1){
-validate150.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "finish-task"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs3 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data0.task_id !== undefined){
-const _errs5 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data0.streaming !== undefined){
-let data3 = data0.streaming;
-const _errs6 = errors;
-if(typeof data3 !== "string"){
-validate150.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("duplex" !== data3){
-validate150.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs6 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-else {
-validate150.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.payload !== undefined){
-let data4 = data.payload;
-const _errs8 = errors;
-if(errors === _errs8){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-let missing2;
-if((data4.input === undefined) && (missing2 = "input")){
-validate150.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data4.input !== undefined){
-let data5 = data4.input;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(Object.keys(data5).length > 0){
-validate150.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
-return false;
-}
-}
-else {
-validate150.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate150.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate150.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate150.errors = vErrors;
-return errors === 0;
-}
-validate150.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateTaskStarted = validate152;
-const schema62 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-started"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","additionalProperties":true}}};
+export const validateFinishTask = validate152;
+const schema62 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"finish-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"input":{"type":"object","maxProperties":0}}}}};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4543,16 +4466,21 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
-if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
+if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
 validate152.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data0.task_id !== undefined){
+if(data0.action !== undefined){
+let data1 = data0.action;
 const _errs3 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
-errors = vErrors.length;
+if(typeof data1 !== "string"){
+validate152.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("finish-task" !== data1){
+validate152.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "finish-task"},message:"must be equal to constant"}];
+return false;
 }
 var valid1 = _errs3 === errors;
 }
@@ -4560,33 +4488,28 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data0.event !== undefined){
-let data2 = data0.event;
-const _errs4 = errors;
-if(typeof data2 !== "string"){
-validate152.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+if(data0.task_id !== undefined){
+const _errs5 = errors;
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+errors = vErrors.length;
 }
-if("task-started" !== data2){
-validate152.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-started"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs4 === errors;
+var valid1 = _errs5 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data0.attributes !== undefined){
-let data3 = data0.attributes;
+if(data0.streaming !== undefined){
+let data3 = data0.streaming;
 const _errs6 = errors;
-if(errors === _errs6){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-validate152.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(typeof data3 !== "string"){
+validate152.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if("duplex" !== data3){
+validate152.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+return false;
 }
 var valid1 = _errs6 === errors;
 }
@@ -4610,16 +4533,39 @@ var valid0 = true;
 if(valid0){
 if(data.payload !== undefined){
 let data4 = data.payload;
-const _errs9 = errors;
-if(errors === _errs9){
+const _errs8 = errors;
+if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let missing2;
+if((data4.input === undefined) && (missing2 = "input")){
+validate152.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data4.input !== undefined){
+let data5 = data4.input;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(Object.keys(data5).length > 0){
+validate152.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
+return false;
+}
+}
+else {
+validate152.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+}
+}
 }
 else {
 validate152.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -4637,501 +4583,8 @@ return errors === 0;
 }
 validate152.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateResultGenerated = validate154;
-const schema63 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"result-generated"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","required":["output"],"properties":{"output":{"$ref":"#/$defs/SentenceOutput"},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
-const schema64 = {"type":"object","required":["type","sentence"],"properties":{"type":{"type":"string","enum":["sentence-begin","sentence-synthesis","sentence-end"]},"sentence":{"$ref":"#/$defs/SpokenSentence"},"original_text":{"type":"string"}}};
-const schema65 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"words":{"type":"array","items":{"$ref":"#/$defs/SpokenWord"}}}};
-const schema66 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"begin_index":{"type":"integer","minimum":0},"end_index":{"type":"integer","minimum":0},"begin_time":{"type":"integer","minimum":0},"end_time":{"type":"integer","minimum":0}}};
-
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate158.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate158.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.text !== undefined){
-const _errs1 = errors;
-if(typeof data.text !== "string"){
-validate158.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.begin_index !== undefined){
-let data1 = data.begin_index;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate158.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate158.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_index !== undefined){
-let data2 = data.end_index;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate158.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate158.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.begin_time !== undefined){
-let data3 = data.begin_time;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate158.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate158.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data4 = data.end_time;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate158.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate158.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate158.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate158.errors = vErrors;
-return errors === 0;
-}
-validate158.evaluated = {"props":{"text":true,"begin_index":true,"end_index":true,"begin_time":true,"end_time":true},"dynamicProps":false,"dynamicItems":false};
-
-
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate157.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.index === undefined) && (missing0 = "index")){
-validate157.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.index !== undefined){
-let data0 = data.index;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate157.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate157.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.words !== undefined){
-let data1 = data.words;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate158(data1[i0], {instancePath:instancePath+"/words/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate157.errors = [{instancePath:instancePath+"/words",schemaPath:"#/properties/words/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate157.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate157.errors = vErrors;
-return errors === 0;
-}
-validate157.evaluated = {"props":{"index":true,"words":true},"dynamicProps":false,"dynamicItems":false};
-
-
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate156.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.sentence === undefined) && (missing0 = "sentence"))){
-validate156.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate156.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data0 === "sentence-begin") || (data0 === "sentence-synthesis")) || (data0 === "sentence-end"))){
-validate156.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema64.properties.type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sentence !== undefined){
-const _errs3 = errors;
-if(!(validate157(data.sentence, {instancePath:instancePath+"/sentence",parentData:data,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.original_text !== undefined){
-const _errs4 = errors;
-if(typeof data.original_text !== "string"){
-validate156.errors = [{instancePath:instancePath+"/original_text",schemaPath:"#/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate156.errors = vErrors;
-return errors === 0;
-}
-validate156.evaluated = {"props":{"type":true,"sentence":true,"original_text":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema67 = {"type":"object","properties":{"characters":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"audio_tokens":{"type":"integer","minimum":0},"text_tokens":{"type":"integer","minimum":0}}}}};
-
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate162.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.characters !== undefined){
-let data0 = data.characters;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate162.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate162.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate162.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate162.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data2 = data.output_tokens;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate162.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate162.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.total_tokens !== undefined){
-let data3 = data.total_tokens;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate162.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate162.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens_details !== undefined){
-let data4 = data.input_tokens_details;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.text_tokens !== undefined){
-let data5 = data4.text_tokens;
-const _errs11 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate162.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate162.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate162.errors = [{instancePath:instancePath+"/input_tokens_details",schemaPath:"#/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens_details !== undefined){
-let data6 = data.output_tokens_details;
-const _errs13 = errors;
-if(errors === _errs13){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.audio_tokens !== undefined){
-let data7 = data6.audio_tokens;
-const _errs15 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate162.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs15){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate162.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs15 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data6.text_tokens !== undefined){
-let data8 = data6.text_tokens;
-const _errs17 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate162.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs17){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate162.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs17 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-else {
-validate162.errors = [{instancePath:instancePath+"/output_tokens_details",schemaPath:"#/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate162.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate162.errors = vErrors;
-return errors === 0;
-}
-validate162.evaluated = {"props":{"characters":true,"input_tokens":true,"output_tokens":true,"total_tokens":true,"input_tokens_details":true,"output_tokens_details":true},"dynamicProps":false,"dynamicItems":false};
-
+export const validateTaskStarted = validate154;
+const schema63 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-started"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","additionalProperties":true}}};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5164,8 +4617,8 @@ return false;
 else {
 if(data0.task_id !== undefined){
 const _errs3 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -5181,8 +4634,8 @@ if(typeof data2 !== "string"){
 validate154.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("result-generated" !== data2){
-validate154.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "result-generated"},message:"must be equal to constant"}];
+if("task-started" !== data2){
+validate154.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-started"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -5227,37 +4680,6 @@ let data4 = data.payload;
 const _errs9 = errors;
 if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-let missing2;
-if((data4.output === undefined) && (missing2 = "output")){
-validate154.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data4.output !== undefined){
-const _errs11 = errors;
-if(!(validate156(data4.output, {instancePath:instancePath+"/payload/output",parentData:data4,parentDataProperty:"output",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data4.usage !== undefined){
-const _errs12 = errors;
-if(!(validate162(data4.usage, {instancePath:instancePath+"/payload/usage",parentData:data4,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs12 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
 }
 else {
 validate154.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
@@ -5282,8 +4704,297 @@ return errors === 0;
 }
 validate154.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskFinished = validate164;
-const schema68 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-finished"},"attributes":{"type":"object","additionalProperties":true,"properties":{"request_uuid":{"type":"string"}}}}},"payload":{"type":"object","required":["usage"],"properties":{"output":{"type":"object","additionalProperties":true},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
+export const validateResultGenerated = validate156;
+const schema64 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"result-generated"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","required":["output"],"properties":{"output":{"$ref":"#/$defs/SentenceOutput"},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
+const schema65 = {"type":"object","required":["type","sentence"],"properties":{"type":{"type":"string","enum":["sentence-begin","sentence-synthesis","sentence-end"]},"sentence":{"$ref":"#/$defs/SpokenSentence"},"original_text":{"type":"string"}}};
+const schema66 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"words":{"type":"array","items":{"$ref":"#/$defs/SpokenWord"}}}};
+const schema67 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"begin_index":{"type":"integer","minimum":0},"end_index":{"type":"integer","minimum":0},"begin_time":{"type":"integer","minimum":0},"end_time":{"type":"integer","minimum":0}}};
+
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate160.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate160.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.text !== undefined){
+const _errs1 = errors;
+if(typeof data.text !== "string"){
+validate160.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.begin_index !== undefined){
+let data1 = data.begin_index;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate160.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate160.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_index !== undefined){
+let data2 = data.end_index;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate160.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate160.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.begin_time !== undefined){
+let data3 = data.begin_time;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate160.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate160.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data4 = data.end_time;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate160.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate160.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate160.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate160.errors = vErrors;
+return errors === 0;
+}
+validate160.evaluated = {"props":{"text":true,"begin_index":true,"end_index":true,"begin_time":true,"end_time":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate159.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.index === undefined) && (missing0 = "index")){
+validate159.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.index !== undefined){
+let data0 = data.index;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate159.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate159.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.words !== undefined){
+let data1 = data.words;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate160(data1[i0], {instancePath:instancePath+"/words/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate159.errors = [{instancePath:instancePath+"/words",schemaPath:"#/properties/words/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate159.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate159.errors = vErrors;
+return errors === 0;
+}
+validate159.evaluated = {"props":{"index":true,"words":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate158.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.sentence === undefined) && (missing0 = "sentence"))){
+validate158.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate158.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data0 === "sentence-begin") || (data0 === "sentence-synthesis")) || (data0 === "sentence-end"))){
+validate158.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema65.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sentence !== undefined){
+const _errs3 = errors;
+if(!(validate159(data.sentence, {instancePath:instancePath+"/sentence",parentData:data,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.original_text !== undefined){
+const _errs4 = errors;
+if(typeof data.original_text !== "string"){
+validate158.errors = [{instancePath:instancePath+"/original_text",schemaPath:"#/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate158.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate158.errors = vErrors;
+return errors === 0;
+}
+validate158.evaluated = {"props":{"type":true,"sentence":true,"original_text":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema68 = {"type":"object","properties":{"characters":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"cost":{"$ref":"#/$defs/CallCost"},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"audio_tokens":{"type":"integer","minimum":0},"text_tokens":{"type":"integer","minimum":0}}}}};
 
 function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5297,9 +5008,226 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.characters !== undefined){
+let data0 = data.characters;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate164.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate164.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate164.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate164.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data2 = data.output_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate164.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate164.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.total_tokens !== undefined){
+let data3 = data.total_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate164.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate164.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cost !== undefined){
+const _errs9 = errors;
+if(!(validate133(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens_details !== undefined){
+let data5 = data.input_tokens_details;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.text_tokens !== undefined){
+let data6 = data5.text_tokens;
+const _errs12 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate164.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate164.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/input_tokens_details",schemaPath:"#/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens_details !== undefined){
+let data7 = data.output_tokens_details;
+const _errs14 = errors;
+if(errors === _errs14){
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.audio_tokens !== undefined){
+let data8 = data7.audio_tokens;
+const _errs16 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate164.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs16){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate164.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs16 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data7.text_tokens !== undefined){
+let data9 = data7.text_tokens;
+const _errs18 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate164.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs18){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+validate164.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs18 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/output_tokens_details",schemaPath:"#/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate164.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate164.errors = vErrors;
+return errors === 0;
+}
+validate164.evaluated = {"props":{"characters":true,"input_tokens":true,"output_tokens":true,"total_tokens":true,"cost":true,"input_tokens_details":true,"output_tokens_details":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate156.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate164.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate156.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5310,14 +5238,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
-validate164.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate156.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data0.task_id !== undefined){
 const _errs3 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -5330,11 +5258,11 @@ if(data0.event !== undefined){
 let data2 = data0.event;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate164.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate156.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("task-finished" !== data2){
-validate164.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-finished"},message:"must be equal to constant"}];
+if("result-generated" !== data2){
+validate156.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "result-generated"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -5348,15 +5276,9 @@ let data3 = data0.attributes;
 const _errs6 = errors;
 if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.request_uuid !== undefined){
-if(typeof data3.request_uuid !== "string"){
-validate164.errors = [{instancePath:instancePath+"/header/attributes/request_uuid",schemaPath:"#/properties/header/properties/attributes/properties/request_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
 }
 else {
-validate164.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5370,7 +5292,7 @@ var valid1 = true;
 }
 }
 else {
-validate164.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5381,53 +5303,48 @@ var valid0 = true;
 }
 if(valid0){
 if(data.payload !== undefined){
-let data5 = data.payload;
-const _errs11 = errors;
-if(errors === _errs11){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+let data4 = data.payload;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
-if((data5.usage === undefined) && (missing2 = "usage")){
-validate164.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+if((data4.output === undefined) && (missing2 = "output")){
+validate156.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
-if(data5.output !== undefined){
-let data6 = data5.output;
-const _errs13 = errors;
-if(errors === _errs13){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/payload/output",schemaPath:"#/properties/payload/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid3 = _errs13 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data5.usage !== undefined){
-const _errs16 = errors;
-if(!(validate162(data5.usage, {instancePath:instancePath+"/payload/usage",parentData:data5,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(data4.output !== undefined){
+const _errs11 = errors;
+if(!(validate158(data4.output, {instancePath:instancePath+"/payload/output",parentData:data4,parentDataProperty:"output",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
-var valid3 = _errs16 === errors;
+var valid2 = _errs11 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
+}
+if(valid2){
+if(data4.usage !== undefined){
+const _errs12 = errors;
+if(!(validate164(data4.usage, {instancePath:instancePath+"/payload/usage",parentData:data4,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs12 === errors;
+}
+else {
+var valid2 = true;
 }
 }
 }
 }
 else {
-validate164.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -5436,17 +5353,17 @@ var valid0 = true;
 }
 }
 else {
-validate164.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate164.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate164.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskFailed = validate167;
-const schema69 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event","error_code","error_message"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-failed"},"attributes":{"type":"object","additionalProperties":true},"error_code":{"type":"string"},"error_message":{"type":"string"}}},"payload":{"type":"object","additionalProperties":true}}};
+export const validateTaskFinished = validate167;
+const schema69 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-finished"},"attributes":{"type":"object","additionalProperties":true,"properties":{"request_uuid":{"type":"string"}}}}},"payload":{"type":"object","required":["usage"],"properties":{"output":{"type":"object","additionalProperties":true},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5472,15 +5389,15 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
-if(((((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))) || ((data0.error_code === undefined) && (missing1 = "error_code"))) || ((data0.error_message === undefined) && (missing1 = "error_message"))){
+if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
 validate167.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data0.task_id !== undefined){
 const _errs3 = errors;
-if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -5496,8 +5413,8 @@ if(typeof data2 !== "string"){
 validate167.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("task-failed" !== data2){
-validate167.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-failed"},message:"must be equal to constant"}];
+if("task-finished" !== data2){
+validate167.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-finished"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -5511,6 +5428,12 @@ let data3 = data0.attributes;
 const _errs6 = errors;
 if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.request_uuid !== undefined){
+if(typeof data3.request_uuid !== "string"){
+validate167.errors = [{instancePath:instancePath+"/header/attributes/request_uuid",schemaPath:"#/properties/header/properties/attributes/properties/request_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
 }
 else {
 validate167.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
@@ -5521,32 +5444,6 @@ var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
-}
-if(valid1){
-if(data0.error_code !== undefined){
-const _errs9 = errors;
-if(typeof data0.error_code !== "string"){
-validate167.errors = [{instancePath:instancePath+"/header/error_code",schemaPath:"#/properties/header/properties/error_code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data0.error_message !== undefined){
-const _errs11 = errors;
-if(typeof data0.error_message !== "string"){
-validate167.errors = [{instancePath:instancePath+"/header/error_message",schemaPath:"#/properties/header/properties/error_message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-}
 }
 }
 }
@@ -5564,17 +5461,53 @@ var valid0 = true;
 }
 if(valid0){
 if(data.payload !== undefined){
-let data6 = data.payload;
+let data5 = data.payload;
+const _errs11 = errors;
+if(errors === _errs11){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+let missing2;
+if((data5.usage === undefined) && (missing2 = "usage")){
+validate167.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data5.output !== undefined){
+let data6 = data5.output;
 const _errs13 = errors;
 if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+validate167.errors = [{instancePath:instancePath+"/payload/output",schemaPath:"#/properties/payload/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid3 = _errs13 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data5.usage !== undefined){
+const _errs16 = errors;
+if(!(validate164(data5.usage, {instancePath:instancePath+"/payload/usage",parentData:data5,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs16 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
 }
 else {
 validate167.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
@@ -5592,9 +5525,8 @@ return errors === 0;
 }
 validate167.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateAlphaSpeechChunk = validate169;
-const schema70 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"audio":{"$ref":"#/$defs/SpeechAudio"},"type":{"type":"null"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema71 = {"type":"string"};
+export const validateTaskFailed = validate170;
+const schema70 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event","error_code","error_message"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-failed"},"attributes":{"type":"object","additionalProperties":true},"error_code":{"type":"string"},"error_message":{"type":"string"}}},"payload":{"type":"object","additionalProperties":true}}};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5606,16 +5538,282 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate170.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
+validate170.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
+}
+else {
+if(data.header !== undefined){
+let data0 = data.header;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing1;
+if(((((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))) || ((data0.error_code === undefined) && (missing1 = "error_code"))) || ((data0.error_message === undefined) && (missing1 = "error_message"))){
+validate170.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data0.task_id !== undefined){
+const _errs3 = errors;
+if(!(validate140(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs3 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.event !== undefined){
+let data2 = data0.event;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate170.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("task-failed" !== data2){
+validate170.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-failed"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.attributes !== undefined){
+let data3 = data0.attributes;
+const _errs6 = errors;
+if(errors === _errs6){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+validate170.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.error_code !== undefined){
+const _errs9 = errors;
+if(typeof data0.error_code !== "string"){
+validate170.errors = [{instancePath:instancePath+"/header/error_code",schemaPath:"#/properties/header/properties/error_code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.error_message !== undefined){
+const _errs11 = errors;
+if(typeof data0.error_message !== "string"){
+validate170.errors = [{instancePath:instancePath+"/header/error_message",schemaPath:"#/properties/header/properties/error_message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate170.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.payload !== undefined){
+let data6 = data.payload;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+validate170.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate170.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
 }
 validate170.errors = vErrors;
 return errors === 0;
 }
-validate170.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate170.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema72 = {"type":"object","properties":{"url":{"type":"string"},"data":{"type":"string"},"id":{"type":"string"},"expires_at":{"type":"integer"}}};
+export const validateAlphaSpeechChunk = validate172;
+const schema71 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"audio":{"$ref":"#/$defs/SpeechAudio"},"type":{"type":"null"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema72 = {"type":"string"};
+
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate173.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate173.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+validate173.errors = vErrors;
+return errors === 0;
+}
+validate173.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema73 = {"type":"object","properties":{"url":{"type":"string"},"data":{"type":"string"},"id":{"type":"string"},"expires_at":{"type":"integer"}}};
+
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate175.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.url !== undefined){
+const _errs1 = errors;
+if(typeof data.url !== "string"){
+validate175.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+const _errs3 = errors;
+if(typeof data.data !== "string"){
+validate175.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+const _errs5 = errors;
+if(typeof data.id !== "string"){
+validate175.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate175.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate175.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate175.errors = vErrors;
+return errors === 0;
+}
+validate175.evaluated = {"props":{"url":true,"data":true,"id":true,"expires_at":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema74 = {"type":["array","null"],"items":{"type":"object","additionalProperties":true}};
+
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate177.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(Array.isArray(data))) && (data !== null)){
+validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema74.type},message:"must be array,null"}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5629,11 +5827,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.url !== undefined){
-const _errs1 = errors;
-if(typeof data.url !== "string"){
-validate172.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let missing0;
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate172.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
 }
@@ -5641,38 +5845,106 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.data !== undefined){
-const _errs3 = errors;
-if(typeof data.data !== "string"){
-validate172.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
+validate172.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
-var valid0 = _errs3 === errors;
-}
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-const _errs5 = errors;
-if(typeof data.id !== "string"){
-validate172.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate172.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs5 === errors;
+if("null" !== data2){
+validate172.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
 }
 else {
-var valid0 = true;
+var valid1 = true;
 }
-if(valid0){
-if(data.expires_at !== undefined){
-let data3 = data.expires_at;
+if(valid1){
+if(data1.audio !== undefined){
+const _errs6 = errors;
+if(!(validate175(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.type !== undefined){
 const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate172.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(data1.type !== null){
+validate172.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-var valid0 = _errs7 === errors;
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.text !== undefined){
+let data5 = data1.text;
+const _errs9 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate172.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema71.properties.output.properties.text.type},message:"must be string,null"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.choices !== undefined){
+const _errs11 = errors;
+if(!(validate177(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate172.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs12 = errors;
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -5689,56 +5961,15 @@ return false;
 validate172.errors = vErrors;
 return errors === 0;
 }
-validate172.evaluated = {"props":{"url":true,"data":true,"id":true,"expires_at":true},"dynamicProps":false,"dynamicItems":false};
+validate172.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema73 = {"type":["array","null"],"items":{"type":"object","additionalProperties":true}};
+export const validateSentenceBegin = validate180;
+const schema75 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-begin"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate174.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(Array.isArray(data))) && (data !== null)){
-validate174.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema73.type},message:"must be array,null"}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-}
-else {
-validate174.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate174.errors = vErrors;
-return errors === 0;
-}
-validate174.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate169.evaluated;
+const evaluated0 = validate180.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5749,165 +5980,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate169.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate180.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs2 = errors;
-if(errors === _errs2){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate169.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs4 = errors;
-if(typeof data2 !== "string"){
-validate169.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("null" !== data2){
-validate169.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs4 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.audio !== undefined){
-const _errs6 = errors;
-if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs6 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.type !== undefined){
-const _errs7 = errors;
-if(data1.type !== null){
-validate169.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.text !== undefined){
-let data5 = data1.text;
-const _errs9 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate169.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema70.properties.output.properties.text.type},message:"must be string,null"}];
-return false;
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.choices !== undefined){
-const _errs11 = errors;
-if(!(validate174(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate169.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs12 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate169.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate169.errors = vErrors;
-return errors === 0;
-}
-validate169.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSentenceBegin = validate177;
-const schema74 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-begin"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-
-function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate177.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate177.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -5923,7 +6003,7 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
-validate177.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate180.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -5931,11 +6011,11 @@ if(data1.finish_reason !== undefined){
 let data2 = data1.finish_reason;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate177.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate180.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("null" !== data2){
-validate177.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+validate180.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -5948,11 +6028,11 @@ if(data1.type !== undefined){
 let data3 = data1.type;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate177.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate180.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("sentence-begin" !== data3){
-validate177.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-begin"},message:"must be equal to constant"}];
+validate180.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-begin"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -5964,7 +6044,7 @@ if(valid1){
 if(data1.original_text !== undefined){
 const _errs8 = errors;
 if(typeof data1.original_text !== "string"){
-validate177.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate180.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs8 === errors;
@@ -5975,8 +6055,8 @@ var valid1 = true;
 if(valid1){
 if(data1.sentence !== undefined){
 const _errs10 = errors;
-if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate159(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs10 === errors;
@@ -5987,8 +6067,8 @@ var valid1 = true;
 if(valid1){
 if(data1.audio !== undefined){
 const _errs11 = errors;
-if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate175(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs11 === errors;
@@ -6003,7 +6083,7 @@ var valid1 = true;
 }
 }
 else {
-validate177.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate180.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6015,8 +6095,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs12 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -6029,22 +6109,22 @@ var valid0 = true;
 }
 }
 else {
-validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate180.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate177.errors = vErrors;
+validate180.errors = vErrors;
 return errors === 0;
 }
-validate177.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate180.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateSentenceSynthesis = validate182;
-const schema75 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-synthesis"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+export const validateSentenceSynthesis = validate185;
+const schema76 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-synthesis"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate182.evaluated;
+const evaluated0 = validate185.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6055,14 +6135,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate185.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6078,7 +6158,7 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate182.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate185.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -6086,11 +6166,11 @@ if(data1.finish_reason !== undefined){
 let data2 = data1.finish_reason;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate182.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("null" !== data2){
-validate182.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+validate185.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -6103,11 +6183,11 @@ if(data1.type !== undefined){
 let data3 = data1.type;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate182.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("sentence-synthesis" !== data3){
-validate182.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-synthesis"},message:"must be equal to constant"}];
+validate185.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-synthesis"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -6118,8 +6198,8 @@ var valid1 = true;
 if(valid1){
 if(data1.sentence !== undefined){
 const _errs8 = errors;
-if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate159(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs8 === errors;
@@ -6130,8 +6210,8 @@ var valid1 = true;
 if(valid1){
 if(data1.audio !== undefined){
 const _errs9 = errors;
-if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate175(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -6145,7 +6225,7 @@ var valid1 = true;
 }
 }
 else {
-validate182.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate185.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6157,8 +6237,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs10 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -6171,22 +6251,22 @@ var valid0 = true;
 }
 }
 else {
-validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate182.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
-validate182.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateSentenceEnd = validate187;
-const schema76 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-end"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+export const validateSentenceEnd = validate190;
+const schema77 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-end"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate187.evaluated;
+const evaluated0 = validate190.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6197,14 +6277,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate187.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate190.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6220,7 +6300,7 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
-validate187.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate190.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -6228,11 +6308,11 @@ if(data1.finish_reason !== undefined){
 let data2 = data1.finish_reason;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate187.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate190.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("null" !== data2){
-validate187.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+validate190.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -6245,11 +6325,11 @@ if(data1.type !== undefined){
 let data3 = data1.type;
 const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate187.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate190.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("sentence-end" !== data3){
-validate187.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-end"},message:"must be equal to constant"}];
+validate190.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-end"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -6261,7 +6341,7 @@ if(valid1){
 if(data1.original_text !== undefined){
 const _errs8 = errors;
 if(typeof data1.original_text !== "string"){
-validate187.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate190.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs8 === errors;
@@ -6272,8 +6352,8 @@ var valid1 = true;
 if(valid1){
 if(data1.sentence !== undefined){
 const _errs10 = errors;
-if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate159(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs10 === errors;
@@ -6284,8 +6364,8 @@ var valid1 = true;
 if(valid1){
 if(data1.audio !== undefined){
 const _errs11 = errors;
-if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate175(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs11 === errors;
@@ -6300,7 +6380,7 @@ var valid1 = true;
 }
 }
 else {
-validate187.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate190.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6312,8 +6392,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs12 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -6326,22 +6406,22 @@ var valid0 = true;
 }
 }
 else {
-validate187.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate190.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate187.errors = vErrors;
+validate190.errors = vErrors;
 return errors === 0;
 }
-validate187.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate190.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateNativeSpeechEnd = validate192;
-const schema77 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"stop"},"audio":{"$ref":"#/$defs/SpeechAudio"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+export const validateNativeSpeechEnd = validate195;
+const schema78 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"stop"},"audio":{"$ref":"#/$defs/SpeechAudio"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate192.evaluated;
+const evaluated0 = validate195.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6352,14 +6432,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate192.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate195.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6375,7 +6455,7 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate192.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate195.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -6383,11 +6463,11 @@ if(data1.finish_reason !== undefined){
 let data2 = data1.finish_reason;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate192.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate195.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("stop" !== data2){
-validate192.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "stop"},message:"must be equal to constant"}];
+validate195.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "stop"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -6398,8 +6478,8 @@ var valid1 = true;
 if(valid1){
 if(data1.audio !== undefined){
 const _errs6 = errors;
-if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+if(!(validate175(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -6412,7 +6492,7 @@ if(data1.text !== undefined){
 let data4 = data1.text;
 const _errs7 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate192.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema77.properties.output.properties.text.type},message:"must be string,null"}];
+validate195.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema78.properties.output.properties.text.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -6423,8 +6503,8 @@ var valid1 = true;
 if(valid1){
 if(data1.choices !== undefined){
 const _errs9 = errors;
-if(!(validate174(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+if(!(validate177(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -6438,7 +6518,7 @@ var valid1 = true;
 }
 }
 else {
-validate192.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate195.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6450,8 +6530,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs10 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -6464,23 +6544,23 @@ var valid0 = true;
 }
 }
 else {
-validate192.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate195.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate192.errors = vErrors;
+validate195.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate195.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateBetaSpeechChunk = validate197;
-const schema78 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":1}}},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema79 = {"type":"object","required":["status_code","status_msg"],"properties":{"status_code":{"type":"integer"},"status_msg":{"type":"string"}}};
+export const validateBetaSpeechChunk = validate200;
+const schema79 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":1}}},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema80 = {"type":"object","required":["status_code","status_msg"],"properties":{"status_code":{"type":"integer"},"status_msg":{"type":"string"}}};
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate199.evaluated;
+const evaluated0 = validate202.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6491,7 +6571,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.status_code === undefined) && (missing0 = "status_code")) || ((data.status_msg === undefined) && (missing0 = "status_msg"))){
-validate199.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -6499,7 +6579,7 @@ if(data.status_code !== undefined){
 let data0 = data.status_code;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate199.errors = [{instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate202.errors = [{instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6511,7 +6591,7 @@ if(valid0){
 if(data.status_msg !== undefined){
 const _errs3 = errors;
 if(typeof data.status_msg !== "string"){
-validate199.errors = [{instancePath:instancePath+"/status_msg",schemaPath:"#/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate202.errors = [{instancePath:instancePath+"/status_msg",schemaPath:"#/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -6523,20 +6603,20 @@ var valid0 = true;
 }
 }
 else {
-validate199.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate202.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate199.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate199.evaluated = {"props":{"status_code":true,"status_msg":true},"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":{"status_code":true,"status_msg":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate197.evaluated;
+const evaluated0 = validate200.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6547,14 +6627,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate197.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate200.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6570,14 +6650,14 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((data1.data === undefined) && (missing1 = "data")){
-validate197.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate200.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.base_resp !== undefined){
 const _errs4 = errors;
-if(!(validate199(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate202(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -6593,14 +6673,14 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing2;
 if(((data3.audio === undefined) && (missing2 = "audio")) || ((data3.status === undefined) && (missing2 = "status"))){
-validate197.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate200.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data3.audio !== undefined){
 const _errs7 = errors;
 if(typeof data3.audio !== "string"){
-validate197.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate200.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs7 === errors;
@@ -6613,11 +6693,11 @@ if(data3.status !== undefined){
 let data5 = data3.status;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate197.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate200.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(1 !== data5){
-validate197.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 1},message:"must be equal to constant"}];
+validate200.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 1},message:"must be equal to constant"}];
 return false;
 }
 var valid2 = _errs9 === errors;
@@ -6629,7 +6709,7 @@ var valid2 = true;
 }
 }
 else {
-validate197.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate200.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6642,7 +6722,7 @@ if(valid1){
 if(data1.trace_id !== undefined){
 const _errs11 = errors;
 if(typeof data1.trace_id !== "string"){
-validate197.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate200.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -6655,7 +6735,7 @@ var valid1 = true;
 }
 }
 else {
-validate197.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate200.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6667,8 +6747,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs13 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs13 === errors;
@@ -6681,23 +6761,23 @@ var valid0 = true;
 }
 }
 else {
-validate197.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate200.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate197.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate200.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateBetaSpeechEnd = validate202;
-const schema80 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":2}}},"extra_info":{"$ref":"#/$defs/BetaSpeechFacts"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema81 = {"type":["object","null"],"properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
+export const validateBetaSpeechEnd = validate205;
+const schema81 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":2}}},"extra_info":{"$ref":"#/$defs/BetaSpeechFacts"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema82 = {"type":["object","null"],"properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate205.evaluated;
+const evaluated0 = validate208.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6705,7 +6785,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be object,null"}];
+validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema82.type},message:"must be object,null"}];
 return false;
 }
 if(errors === 0){
@@ -6714,7 +6794,7 @@ if(data.audio_length !== undefined){
 let data0 = data.audio_length;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate205.errors = [{instancePath:instancePath+"/audio_length",schemaPath:"#/properties/audio_length/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/audio_length",schemaPath:"#/properties/audio_length/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -6727,7 +6807,7 @@ if(data.audio_sample_rate !== undefined){
 let data1 = data.audio_sample_rate;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate205.errors = [{instancePath:instancePath+"/audio_sample_rate",schemaPath:"#/properties/audio_sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/audio_sample_rate",schemaPath:"#/properties/audio_sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -6740,7 +6820,7 @@ if(data.audio_size !== undefined){
 let data2 = data.audio_size;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate205.errors = [{instancePath:instancePath+"/audio_size",schemaPath:"#/properties/audio_size/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/audio_size",schemaPath:"#/properties/audio_size/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -6752,7 +6832,7 @@ if(valid0){
 if(data.audio_format !== undefined){
 const _errs7 = errors;
 if(typeof data.audio_format !== "string"){
-validate205.errors = [{instancePath:instancePath+"/audio_format",schemaPath:"#/properties/audio_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate208.errors = [{instancePath:instancePath+"/audio_format",schemaPath:"#/properties/audio_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -6765,7 +6845,7 @@ if(data.audio_channel !== undefined){
 let data4 = data.audio_channel;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate205.errors = [{instancePath:instancePath+"/audio_channel",schemaPath:"#/properties/audio_channel/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/audio_channel",schemaPath:"#/properties/audio_channel/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -6778,7 +6858,7 @@ if(data.bitrate !== undefined){
 let data5 = data.bitrate;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate205.errors = [{instancePath:instancePath+"/bitrate",schemaPath:"#/properties/bitrate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/bitrate",schemaPath:"#/properties/bitrate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -6791,7 +6871,7 @@ if(data.word_count !== undefined){
 let data6 = data.word_count;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate205.errors = [{instancePath:instancePath+"/word_count",schemaPath:"#/properties/word_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/word_count",schemaPath:"#/properties/word_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -6804,7 +6884,7 @@ if(data.usage_characters !== undefined){
 let data7 = data.usage_characters;
 const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate205.errors = [{instancePath:instancePath+"/usage_characters",schemaPath:"#/properties/usage_characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/usage_characters",schemaPath:"#/properties/usage_characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -6817,7 +6897,7 @@ if(data.invisible_character_ratio !== undefined){
 let data8 = data.invisible_character_ratio;
 const _errs17 = errors;
 if(!((typeof data8 == "number") && (isFinite(data8)))){
-validate205.errors = [{instancePath:instancePath+"/invisible_character_ratio",schemaPath:"#/properties/invisible_character_ratio/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate208.errors = [{instancePath:instancePath+"/invisible_character_ratio",schemaPath:"#/properties/invisible_character_ratio/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -6835,16 +6915,16 @@ var valid0 = true;
 }
 }
 }
-validate205.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate205.evaluated = {"props":{"audio_length":true,"audio_sample_rate":true,"audio_size":true,"audio_format":true,"audio_channel":true,"bitrate":true,"word_count":true,"usage_characters":true,"invisible_character_ratio":true},"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":{"audio_length":true,"audio_sample_rate":true,"audio_size":true,"audio_format":true,"audio_channel":true,"bitrate":true,"word_count":true,"usage_characters":true,"invisible_character_ratio":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate202.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6855,14 +6935,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate205.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -6878,14 +6958,14 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((data1.data === undefined) && (missing1 = "data")){
-validate202.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate205.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.base_resp !== undefined){
 const _errs4 = errors;
-if(!(validate199(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate202(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -6901,14 +6981,14 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing2;
 if(((data3.audio === undefined) && (missing2 = "audio")) || ((data3.status === undefined) && (missing2 = "status"))){
-validate202.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate205.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data3.audio !== undefined){
 const _errs7 = errors;
 if(typeof data3.audio !== "string"){
-validate202.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate205.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid2 = _errs7 === errors;
@@ -6921,11 +7001,11 @@ if(data3.status !== undefined){
 let data5 = data3.status;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate202.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate205.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(2 !== data5){
-validate202.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 2},message:"must be equal to constant"}];
+validate205.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 2},message:"must be equal to constant"}];
 return false;
 }
 var valid2 = _errs9 === errors;
@@ -6937,7 +7017,7 @@ var valid2 = true;
 }
 }
 else {
-validate202.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate205.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6949,8 +7029,8 @@ var valid1 = true;
 if(valid1){
 if(data1.extra_info !== undefined){
 const _errs11 = errors;
-if(!(validate205(data1.extra_info, {instancePath:instancePath+"/output/extra_info",parentData:data1,parentDataProperty:"extra_info",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
+if(!(validate208(data1.extra_info, {instancePath:instancePath+"/output/extra_info",parentData:data1,parentDataProperty:"extra_info",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs11 === errors;
@@ -6962,7 +7042,7 @@ if(valid1){
 if(data1.trace_id !== undefined){
 const _errs12 = errors;
 if(typeof data1.trace_id !== "string"){
-validate202.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate205.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -6976,7 +7056,7 @@ var valid1 = true;
 }
 }
 else {
-validate202.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate205.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6988,8 +7068,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs14 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs14 === errors;
@@ -7002,22 +7082,22 @@ var valid0 = true;
 }
 }
 else {
-validate202.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate202.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate202.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateBetaSpeechRejected = validate208;
-const schema82 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["base_resp"],"properties":{"base_resp":{"allOf":[{"$ref":"#/$defs/BetaVerdict"},{"type":"object","properties":{"status_code":{"type":"integer","minimum":1}}}]},"data":{"type":"null"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+export const validateBetaSpeechRejected = validate211;
+const schema83 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["base_resp"],"properties":{"base_resp":{"allOf":[{"$ref":"#/$defs/BetaVerdict"},{"type":"object","properties":{"status_code":{"type":"integer","minimum":1}}}]},"data":{"type":"null"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate208.evaluated;
+const evaluated0 = validate211.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7028,14 +7108,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate208.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate211.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -7051,7 +7131,7 @@ if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((data1.base_resp === undefined) && (missing1 = "base_resp")){
-validate208.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate211.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -7059,8 +7139,8 @@ if(data1.base_resp !== undefined){
 let data2 = data1.base_resp;
 const _errs4 = errors;
 const _errs5 = errors;
-if(!(validate199(data2, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+if(!(validate202(data2, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs5 === errors;
@@ -7072,13 +7152,13 @@ if(data2.status_code !== undefined){
 let data3 = data2.status_code;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate208.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate211.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-validate208.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate211.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -7086,7 +7166,7 @@ return false;
 }
 }
 else {
-validate208.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/properties/output/properties/base_resp/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate211.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/properties/output/properties/base_resp/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -7101,7 +7181,7 @@ if(valid1){
 if(data1.data !== undefined){
 const _errs10 = errors;
 if(data1.data !== null){
-validate208.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+validate211.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -7113,7 +7193,7 @@ if(valid1){
 if(data1.trace_id !== undefined){
 const _errs12 = errors;
 if(typeof data1.trace_id !== "string"){
-validate208.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate211.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs12 === errors;
@@ -7126,7 +7206,7 @@ var valid1 = true;
 }
 }
 else {
-validate208.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate211.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -7138,8 +7218,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs14 = errors;
-if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+if(!(validate164(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs14 === errors;
@@ -7152,22 +7232,22 @@ var valid0 = true;
 }
 }
 else {
-validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate211.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate208.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
-validate208.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate211.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateNativeError = validate212;
-const schema83 = {"type":"object","required":["code","message","request_id"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}};
+export const validateNativeError = validate215;
+const schema84 = {"type":"object","required":["code","message","request_id"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}};
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate212.evaluated;
+const evaluated0 = validate215.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7178,14 +7258,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))) || ((data.request_id === undefined) && (missing0 = "request_id"))){
-validate212.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate215.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.code !== undefined){
 const _errs1 = errors;
 if(typeof data.code !== "string"){
-validate212.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate215.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7197,7 +7277,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
 if(typeof data.message !== "string"){
-validate212.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate215.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7209,7 +7289,7 @@ if(valid0){
 if(data.request_id !== undefined){
 const _errs5 = errors;
 if(typeof data.request_id !== "string"){
-validate212.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate215.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -7222,26 +7302,26 @@ var valid0 = true;
 }
 }
 else {
-validate212.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate215.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate212.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
-validate212.evaluated = {"props":{"code":true,"message":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+validate215.evaluated = {"props":{"code":true,"message":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageStartEvent = validate213;
-const schema84 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"message_start"},"message":{"$ref":"#/$defs/StartedMessage"}}};
-const schema85 = {"type":"object","required":["id","type","role","content","model","stop_reason","stop_sequence","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/OutputContentBlock"}},"model":{"type":"string"},"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]},"usage":{"type":"object","required":["input_tokens","output_tokens"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}}}}};
-const schema86 = {"oneOf":[{"$ref":"#/$defs/OutputTextBlock"},{"$ref":"#/$defs/OutputImageBlock"},{"$ref":"#/$defs/ToolUseBlock"},{"$ref":"#/$defs/ThinkingBlock"},{"$ref":"#/$defs/RedactedThinkingBlock"},{"$ref":"#/$defs/ProviderBlock"}]};
-const schema87 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":["array","null"],"items":{"$ref":"#/$defs/Citation"}}}};
-const schema88 = {"type":"object","required":["type","cited_text"],"properties":{"type":{"type":"string"},"cited_text":{"type":"string"},"document_index":{"type":"integer","minimum":0},"document_title":{"type":["string","null"]},"start_char_index":{"type":"integer","minimum":0},"end_char_index":{"type":"integer","minimum":0},"start_page_number":{"type":"integer","minimum":1},"end_page_number":{"type":"integer","minimum":1},"start_block_index":{"type":"integer","minimum":0},"end_block_index":{"type":"integer","minimum":0}}};
+export const validateMessageStartEvent = validate216;
+const schema85 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"message_start"},"message":{"$ref":"#/$defs/StartedMessage"}}};
+const schema86 = {"type":"object","required":["id","type","role","content","model","stop_reason","stop_sequence","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/OutputContentBlock"}},"model":{"type":"string"},"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]},"usage":{"type":"object","required":["input_tokens","output_tokens"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}}}}};
+const schema87 = {"oneOf":[{"$ref":"#/$defs/OutputTextBlock"},{"$ref":"#/$defs/OutputImageBlock"},{"$ref":"#/$defs/ToolUseBlock"},{"$ref":"#/$defs/ThinkingBlock"},{"$ref":"#/$defs/RedactedThinkingBlock"},{"$ref":"#/$defs/ProviderBlock"}]};
+const schema88 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":["array","null"],"items":{"$ref":"#/$defs/Citation"}}}};
+const schema89 = {"type":"object","required":["type","cited_text"],"properties":{"type":{"type":"string"},"cited_text":{"type":"string"},"document_index":{"type":"integer","minimum":0},"document_title":{"type":["string","null"]},"start_char_index":{"type":"integer","minimum":0},"end_char_index":{"type":"integer","minimum":0},"start_page_number":{"type":"integer","minimum":1},"end_page_number":{"type":"integer","minimum":1},"start_block_index":{"type":"integer","minimum":0},"end_block_index":{"type":"integer","minimum":0}}};
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate217.evaluated;
+const evaluated0 = validate220.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7252,14 +7332,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.cited_text === undefined) && (missing0 = "cited_text"))){
-validate217.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate220.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 const _errs1 = errors;
 if(typeof data.type !== "string"){
-validate217.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7271,7 +7351,7 @@ if(valid0){
 if(data.cited_text !== undefined){
 const _errs3 = errors;
 if(typeof data.cited_text !== "string"){
-validate217.errors = [{instancePath:instancePath+"/cited_text",schemaPath:"#/properties/cited_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate220.errors = [{instancePath:instancePath+"/cited_text",schemaPath:"#/properties/cited_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7284,13 +7364,13 @@ if(data.document_index !== undefined){
 let data2 = data.document_index;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate217.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate217.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate220.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -7305,7 +7385,7 @@ if(data.document_title !== undefined){
 let data3 = data.document_title;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate217.errors = [{instancePath:instancePath+"/document_title",schemaPath:"#/properties/document_title/type",keyword:"type",params:{type: schema88.properties.document_title.type},message:"must be string,null"}];
+validate220.errors = [{instancePath:instancePath+"/document_title",schemaPath:"#/properties/document_title/type",keyword:"type",params:{type: schema89.properties.document_title.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -7318,13 +7398,13 @@ if(data.start_char_index !== undefined){
 let data4 = data.start_char_index;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate217.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate217.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate220.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -7339,13 +7419,13 @@ if(data.end_char_index !== undefined){
 let data5 = data.end_char_index;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate217.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate217.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate220.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -7360,13 +7440,13 @@ if(data.start_page_number !== undefined){
 let data6 = data.start_page_number;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate217.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 1 || isNaN(data6)){
-validate217.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate220.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -7381,13 +7461,13 @@ if(data.end_page_number !== undefined){
 let data7 = data.end_page_number;
 const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate217.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs15){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 1 || isNaN(data7)){
-validate217.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate220.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -7402,13 +7482,13 @@ if(data.start_block_index !== undefined){
 let data8 = data.start_block_index;
 const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate217.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-validate217.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate220.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -7423,13 +7503,13 @@ if(data.end_block_index !== undefined){
 let data9 = data.end_block_index;
 const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate217.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate220.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs19){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate217.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate220.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -7451,20 +7531,20 @@ var valid0 = true;
 }
 }
 else {
-validate217.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate220.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate217.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
-validate217.evaluated = {"props":{"type":true,"cited_text":true,"document_index":true,"document_title":true,"start_char_index":true,"end_char_index":true,"start_page_number":true,"end_page_number":true,"start_block_index":true,"end_block_index":true},"dynamicProps":false,"dynamicItems":false};
+validate220.evaluated = {"props":{"type":true,"cited_text":true,"document_index":true,"document_title":true,"start_char_index":true,"end_char_index":true,"start_page_number":true,"end_page_number":true,"start_block_index":true,"end_block_index":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate216.evaluated;
+const evaluated0 = validate219.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7475,7 +7555,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-validate216.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate219.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7483,11 +7563,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate219.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("text" !== data0){
-validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"}];
+validate219.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7499,7 +7579,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs3 = errors;
 if(typeof data.text !== "string"){
-validate216.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate219.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7512,7 +7592,7 @@ if(data.citations !== undefined){
 let data2 = data.citations;
 const _errs5 = errors;
 if((!(Array.isArray(data2))) && (data2 !== null)){
-validate216.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema87.properties.citations.type},message:"must be array,null"}];
+validate219.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema88.properties.citations.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -7521,8 +7601,8 @@ var valid1 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs7 = errors;
-if(!(validate217(data2[i0], {instancePath:instancePath+"/citations/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate220(data2[i0], {instancePath:instancePath+"/citations/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs7 === errors;
@@ -7542,145 +7622,16 @@ var valid0 = true;
 }
 }
 else {
-validate216.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate219.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate216.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
-validate216.evaluated = {"props":{"type":true,"text":true,"citations":true},"dynamicProps":false,"dynamicItems":false};
+validate219.evaluated = {"props":{"type":true,"text":true,"citations":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema89 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"image"},"image_url":{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}},"inline_data":{"type":"object","required":["mime_type","data"],"properties":{"mime_type":{"type":"string"},"data":{"type":"string"}}}}};
-
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate220.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate220.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("image" !== data0){
-validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "image"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.image_url !== undefined){
-let data1 = data.image_url;
-const _errs3 = errors;
-if(errors === _errs3){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((data1.url === undefined) && (missing1 = "url")){
-validate220.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.url !== undefined){
-if(typeof data1.url !== "string"){
-validate220.errors = [{instancePath:instancePath+"/image_url/url",schemaPath:"#/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate220.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.inline_data !== undefined){
-let data3 = data.inline_data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-let missing2;
-if(((data3.mime_type === undefined) && (missing2 = "mime_type")) || ((data3.data === undefined) && (missing2 = "data"))){
-validate220.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data3.mime_type !== undefined){
-const _errs9 = errors;
-if(typeof data3.mime_type !== "string"){
-validate220.errors = [{instancePath:instancePath+"/inline_data/mime_type",schemaPath:"#/properties/inline_data/properties/mime_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data3.data !== undefined){
-const _errs11 = errors;
-if(typeof data3.data !== "string"){
-validate220.errors = [{instancePath:instancePath+"/inline_data/data",schemaPath:"#/properties/inline_data/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-else {
-validate220.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate220.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate220.errors = vErrors;
-return errors === 0;
-}
-validate220.evaluated = {"props":{"type":true,"image_url":true,"inline_data":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema90 = {"type":"object","required":["type","id","name","input"],"properties":{"type":{"type":"string","const":"tool_use"},"id":{"type":"string","minLength":1},"name":{"type":"string","minLength":1},"input":{"type":"object","additionalProperties":true},"cache_control":{"$ref":"#/$defs/CacheControl"}}};
-const schema91 = {"type":["object","null"],"required":["type"],"properties":{"type":{"type":"string","const":"ephemeral"},"ttl":{"type":"string","enum":["5m","1h"]}}};
+const schema90 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"image"},"image_url":{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}},"inline_data":{"type":"object","required":["mime_type","data"],"properties":{"mime_type":{"type":"string"},"data":{"type":"string"}}}}};
 
 function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7691,10 +7642,6 @@ evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
-}
-if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate223.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be object,null"}];
-return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7711,8 +7658,141 @@ if(typeof data0 !== "string"){
 validate223.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if("image" !== data0){
+validate223.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "image"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.image_url !== undefined){
+let data1 = data.image_url;
+const _errs3 = errors;
+if(errors === _errs3){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((data1.url === undefined) && (missing1 = "url")){
+validate223.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.url !== undefined){
+if(typeof data1.url !== "string"){
+validate223.errors = [{instancePath:instancePath+"/image_url/url",schemaPath:"#/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate223.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.inline_data !== undefined){
+let data3 = data.inline_data;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if(((data3.mime_type === undefined) && (missing2 = "mime_type")) || ((data3.data === undefined) && (missing2 = "data"))){
+validate223.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data3.mime_type !== undefined){
+const _errs9 = errors;
+if(typeof data3.mime_type !== "string"){
+validate223.errors = [{instancePath:instancePath+"/inline_data/mime_type",schemaPath:"#/properties/inline_data/properties/mime_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data3.data !== undefined){
+const _errs11 = errors;
+if(typeof data3.data !== "string"){
+validate223.errors = [{instancePath:instancePath+"/inline_data/data",schemaPath:"#/properties/inline_data/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate223.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate223.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate223.errors = vErrors;
+return errors === 0;
+}
+validate223.evaluated = {"props":{"type":true,"image_url":true,"inline_data":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema91 = {"type":"object","required":["type","id","name","input"],"properties":{"type":{"type":"string","const":"tool_use"},"id":{"type":"string","minLength":1},"name":{"type":"string","minLength":1},"input":{"type":"object","additionalProperties":true},"cache_control":{"$ref":"#/$defs/CacheControl"}}};
+const schema92 = {"type":["object","null"],"required":["type"],"properties":{"type":{"type":"string","const":"ephemeral"},"ttl":{"type":"string","enum":["5m","1h"]}}};
+
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate226.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate226.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be object,null"}];
+return false;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate226.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 if("ephemeral" !== data0){
-validate223.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ephemeral"},message:"must be equal to constant"}];
+validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ephemeral"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7725,11 +7805,11 @@ if(data.ttl !== undefined){
 let data1 = data.ttl;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate223.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate226.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data1 === "5m") || (data1 === "1h"))){
-validate223.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/enum",keyword:"enum",params:{allowedValues: schema91.properties.ttl.enum},message:"must be equal to one of the allowed values"}];
+validate226.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/enum",keyword:"enum",params:{allowedValues: schema92.properties.ttl.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7741,16 +7821,16 @@ var valid0 = true;
 }
 }
 }
-validate223.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"props":{"type":true,"ttl":true},"dynamicProps":false,"dynamicItems":false};
+validate226.evaluated = {"props":{"type":true,"ttl":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate222.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7761,7 +7841,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.type === undefined) && (missing0 = "type")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.input === undefined) && (missing0 = "input"))){
-validate222.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate225.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7769,11 +7849,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate225.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("tool_use" !== data0){
-validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "tool_use"},message:"must be equal to constant"}];
+validate225.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "tool_use"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7788,12 +7868,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate225.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate225.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7809,12 +7889,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-validate222.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate225.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate222.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate225.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7831,7 +7911,7 @@ if(errors === _errs7){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 }
 else {
-validate222.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate225.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -7843,8 +7923,8 @@ var valid0 = true;
 if(valid0){
 if(data.cache_control !== undefined){
 const _errs10 = errors;
-if(!(validate223(data.cache_control, {instancePath:instancePath+"/cache_control",parentData:data,parentDataProperty:"cache_control",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate226(data.cache_control, {instancePath:instancePath+"/cache_control",parentData:data,parentDataProperty:"cache_control",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -7859,21 +7939,21 @@ var valid0 = true;
 }
 }
 else {
-validate222.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate225.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate222.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate222.evaluated = {"props":{"type":true,"id":true,"name":true,"input":true,"cache_control":true},"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"props":{"type":true,"id":true,"name":true,"input":true,"cache_control":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema92 = {"type":"object","required":["type","thinking","signature"],"properties":{"type":{"type":"string","const":"thinking"},"thinking":{"type":"string"},"signature":{"type":"string"}}};
+const schema93 = {"type":"object","required":["type","thinking","signature"],"properties":{"type":{"type":"string","const":"thinking"},"thinking":{"type":"string"},"signature":{"type":"string"}}};
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate226.evaluated;
+const evaluated0 = validate229.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7884,7 +7964,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.thinking === undefined) && (missing0 = "thinking"))) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate226.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate229.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7892,11 +7972,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate229.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("thinking" !== data0){
-validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking"},message:"must be equal to constant"}];
+validate229.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7908,7 +7988,7 @@ if(valid0){
 if(data.thinking !== undefined){
 const _errs3 = errors;
 if(typeof data.thinking !== "string"){
-validate226.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate229.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7920,7 +8000,7 @@ if(valid0){
 if(data.signature !== undefined){
 const _errs5 = errors;
 if(typeof data.signature !== "string"){
-validate226.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate229.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -7933,21 +8013,21 @@ var valid0 = true;
 }
 }
 else {
-validate226.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate229.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate226.errors = vErrors;
+validate229.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":{"type":true,"thinking":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+validate229.evaluated = {"props":{"type":true,"thinking":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema93 = {"type":"object","required":["type","data"],"properties":{"type":{"type":"string","const":"redacted_thinking"},"data":{"type":"string"}}};
+const schema94 = {"type":"object","required":["type","data"],"properties":{"type":{"type":"string","const":"redacted_thinking"},"data":{"type":"string"}}};
 
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate228.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7958,7 +8038,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.data === undefined) && (missing0 = "data"))){
-validate228.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate231.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7966,11 +8046,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate228.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate231.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("redacted_thinking" !== data0){
-validate228.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "redacted_thinking"},message:"must be equal to constant"}];
+validate231.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "redacted_thinking"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7982,7 +8062,7 @@ if(valid0){
 if(data.data !== undefined){
 const _errs3 = errors;
 if(typeof data.data !== "string"){
-validate228.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate231.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -7994,21 +8074,21 @@ var valid0 = true;
 }
 }
 else {
-validate228.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate231.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate228.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate228.evaluated = {"props":{"type":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"props":{"type":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"type":"string","enum":["server_tool_use","web_search_tool_result","web_fetch_tool_result","code_execution_tool_result","bash_code_execution_tool_result","text_editor_code_execution_tool_result","tool_search_tool_result","advisor_tool_result","mcp_tool_use","mcp_tool_result","mcp_tool_listing","container_upload","compaction","fallback"]}}};
+const schema95 = {"type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"type":"string","enum":["server_tool_use","web_search_tool_result","web_fetch_tool_result","code_execution_tool_result","bash_code_execution_tool_result","text_editor_code_execution_tool_result","tool_search_tool_result","advisor_tool_result","mcp_tool_use","mcp_tool_result","mcp_tool_listing","container_upload","compaction","fallback"]}}};
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate230.evaluated;
+const evaluated0 = validate233.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8019,38 +8099,38 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate230.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate233.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate230.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate233.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((((((((data0 === "server_tool_use") || (data0 === "web_search_tool_result")) || (data0 === "web_fetch_tool_result")) || (data0 === "code_execution_tool_result")) || (data0 === "bash_code_execution_tool_result")) || (data0 === "text_editor_code_execution_tool_result")) || (data0 === "tool_search_tool_result")) || (data0 === "advisor_tool_result")) || (data0 === "mcp_tool_use")) || (data0 === "mcp_tool_result")) || (data0 === "mcp_tool_listing")) || (data0 === "container_upload")) || (data0 === "compaction")) || (data0 === "fallback"))){
-validate230.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema94.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate233.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema95.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate230.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate233.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate230.errors = vErrors;
+validate233.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate233.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate215.evaluated;
+const evaluated0 = validate218.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8061,8 +8141,8 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate216(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+if(!(validate219(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8075,8 +8155,8 @@ props0.text = true;
 props0.citations = true;
 }
 const _errs2 = errors;
-if(!(validate220(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+if(!(validate223(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -8096,8 +8176,8 @@ props0.inline_data = true;
 }
 }
 const _errs3 = errors;
-if(!(validate222(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate225(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -8119,8 +8199,8 @@ props0.cache_control = true;
 }
 }
 const _errs4 = errors;
-if(!(validate226(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate229(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -8140,8 +8220,8 @@ props0.signature = true;
 }
 }
 const _errs5 = errors;
-if(!(validate228(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+if(!(validate231(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -8160,8 +8240,8 @@ props0.data = true;
 }
 }
 const _errs6 = errors;
-if(!(validate230(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate233(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs6 === errors;
@@ -8191,7 +8271,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate215.errors = vErrors;
+validate218.errors = vErrors;
 return false;
 }
 else {
@@ -8205,18 +8285,18 @@ vErrors = null;
 }
 }
 }
-validate215.errors = vErrors;
+validate218.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate215.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate218.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema95 = {"type":["string","null"],"enum":["end_turn","max_tokens","stop_sequence","tool_use","pause_turn","refusal","model_context_window_exceeded",null]};
+const schema96 = {"type":["string","null"],"enum":["end_turn","max_tokens","stop_sequence","tool_use","pause_turn","refusal","model_context_window_exceeded",null]};
 
-function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate233.evaluated;
+const evaluated0 = validate236.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8224,23 +8304,23 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (data !== null)){
-validate233.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema95.type},message:"must be string,null"}];
+validate236.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema96.type},message:"must be string,null"}];
 return false;
 }
 if(!((((((((data === "end_turn") || (data === "max_tokens")) || (data === "stop_sequence")) || (data === "tool_use")) || (data === "pause_turn")) || (data === "refusal")) || (data === "model_context_window_exceeded")) || (data === null))){
-validate233.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema95.enum},message:"must be equal to one of the allowed values"}];
+validate236.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema96.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate233.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
-validate233.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate236.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate214.evaluated;
+const evaluated0 = validate217.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8251,14 +8331,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.role === undefined) && (missing0 = "role"))) || ((data.content === undefined) && (missing0 = "content"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.stop_reason === undefined) && (missing0 = "stop_reason"))) || ((data.stop_sequence === undefined) && (missing0 = "stop_sequence"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate214.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate217.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate214.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate217.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8271,11 +8351,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate214.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate217.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message" !== data1){
-validate214.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
+validate217.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -8288,11 +8368,11 @@ if(data.role !== undefined){
 let data2 = data.role;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate214.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate217.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("assistant" !== data2){
-validate214.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
+validate217.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -8310,8 +8390,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate215(data3[i0], {instancePath:instancePath+"/content/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
+if(!(validate218(data3[i0], {instancePath:instancePath+"/content/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -8321,7 +8401,7 @@ break;
 }
 }
 else {
-validate214.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate217.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -8334,7 +8414,7 @@ if(valid0){
 if(data.model !== undefined){
 const _errs10 = errors;
 if(typeof data.model !== "string"){
-validate214.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate217.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -8345,8 +8425,8 @@ var valid0 = true;
 if(valid0){
 if(data.stop_reason !== undefined){
 const _errs12 = errors;
-if(!(validate233(data.stop_reason, {instancePath:instancePath+"/stop_reason",parentData:data,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate236(data.stop_reason, {instancePath:instancePath+"/stop_reason",parentData:data,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -8359,7 +8439,7 @@ if(data.stop_sequence !== undefined){
 let data7 = data.stop_sequence;
 const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate214.errors = [{instancePath:instancePath+"/stop_sequence",schemaPath:"#/properties/stop_sequence/type",keyword:"type",params:{type: schema85.properties.stop_sequence.type},message:"must be string,null"}];
+validate217.errors = [{instancePath:instancePath+"/stop_sequence",schemaPath:"#/properties/stop_sequence/type",keyword:"type",params:{type: schema86.properties.stop_sequence.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -8375,7 +8455,7 @@ if(errors === _errs15){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 let missing1;
 if(((data8.input_tokens === undefined) && (missing1 = "input_tokens")) || ((data8.output_tokens === undefined) && (missing1 = "output_tokens"))){
-validate214.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate217.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -8383,13 +8463,13 @@ if(data8.input_tokens !== undefined){
 let data9 = data8.input_tokens;
 const _errs17 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate214.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/properties/usage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate217.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/properties/usage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-validate214.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/properties/usage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate217.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/properties/usage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -8404,13 +8484,13 @@ if(data8.output_tokens !== undefined){
 let data10 = data8.output_tokens;
 const _errs19 = errors;
 if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate214.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/properties/usage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate217.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/properties/usage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs19){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate214.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/properties/usage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate217.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/properties/usage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -8425,13 +8505,13 @@ if(data8.cache_creation_input_tokens !== undefined){
 let data11 = data8.cache_creation_input_tokens;
 const _errs21 = errors;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (data11 !== null)){
-validate214.errors = [{instancePath:instancePath+"/usage/cache_creation_input_tokens",schemaPath:"#/properties/usage/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema85.properties.usage.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
+validate217.errors = [{instancePath:instancePath+"/usage/cache_creation_input_tokens",schemaPath:"#/properties/usage/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema86.properties.usage.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === _errs21){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 < 0 || isNaN(data11)){
-validate214.errors = [{instancePath:instancePath+"/usage/cache_creation_input_tokens",schemaPath:"#/properties/usage/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate217.errors = [{instancePath:instancePath+"/usage/cache_creation_input_tokens",schemaPath:"#/properties/usage/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -8446,13 +8526,13 @@ if(data8.cache_read_input_tokens !== undefined){
 let data12 = data8.cache_read_input_tokens;
 const _errs23 = errors;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (data12 !== null)){
-validate214.errors = [{instancePath:instancePath+"/usage/cache_read_input_tokens",schemaPath:"#/properties/usage/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema85.properties.usage.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
+validate217.errors = [{instancePath:instancePath+"/usage/cache_read_input_tokens",schemaPath:"#/properties/usage/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema86.properties.usage.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 < 0 || isNaN(data12)){
-validate214.errors = [{instancePath:instancePath+"/usage/cache_read_input_tokens",schemaPath:"#/properties/usage/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate217.errors = [{instancePath:instancePath+"/usage/cache_read_input_tokens",schemaPath:"#/properties/usage/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -8468,7 +8548,7 @@ var valid2 = true;
 }
 }
 else {
-validate214.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate217.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -8487,20 +8567,20 @@ var valid0 = true;
 }
 }
 else {
-validate214.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate217.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate214.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
-validate214.evaluated = {"props":{"id":true,"type":true,"role":true,"content":true,"model":true,"stop_reason":true,"stop_sequence":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"props":{"id":true,"type":true,"role":true,"content":true,"model":true,"stop_reason":true,"stop_sequence":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate213.evaluated;
+const evaluated0 = validate216.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8511,7 +8591,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
-validate213.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate216.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -8519,11 +8599,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate213.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message_start" !== data0){
-validate213.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_start"},message:"must be equal to constant"}];
+validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_start"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8534,399 +8614,7 @@ var valid0 = true;
 if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
-if(!(validate214(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate213.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate213.errors = vErrors;
-return errors === 0;
-}
-validate213.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateContentBlockStartEvent = validate236;
-const schema96 = {"type":"object","required":["type","index","content_block"],"properties":{"type":{"type":"string","const":"content_block_start"},"index":{"type":"integer","minimum":0},"content_block":{"$ref":"#/$defs/OutputContentBlock"}}};
-
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate236.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))) || ((data.content_block === undefined) && (missing0 = "content_block"))){
-validate236.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate236.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("content_block_start" !== data0){
-validate236.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_start"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.index !== undefined){
-let data1 = data.index;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate236.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate236.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content_block !== undefined){
-const _errs5 = errors;
-if(!(validate215(data.content_block, {instancePath:instancePath+"/content_block",parentData:data,parentDataProperty:"content_block",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate236.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate236.errors = vErrors;
-return errors === 0;
-}
-validate236.evaluated = {"props":{"type":true,"index":true,"content_block":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateContentBlockDeltaEvent = validate238;
-const schema97 = {"type":"object","required":["type","index","delta"],"properties":{"type":{"type":"string","const":"content_block_delta"},"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/$defs/ContentBlockDelta"}}};
-const schema98 = {"oneOf":[{"$ref":"#/$defs/TextDelta"},{"$ref":"#/$defs/InputJsonDelta"},{"$ref":"#/$defs/ThinkingDelta"},{"$ref":"#/$defs/SignatureDelta"},{"$ref":"#/$defs/CitationsDelta"}]};
-const schema99 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text_delta"},"text":{"type":"string"}}};
-
-function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate240.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-validate240.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate240.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("text_delta" !== data0){
-validate240.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text_delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-const _errs3 = errors;
-if(typeof data.text !== "string"){
-validate240.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate240.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate240.errors = vErrors;
-return errors === 0;
-}
-validate240.evaluated = {"props":{"type":true,"text":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema100 = {"type":"object","required":["type","partial_json"],"properties":{"type":{"type":"string","const":"input_json_delta"},"partial_json":{"type":"string"}}};
-
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate242.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.partial_json === undefined) && (missing0 = "partial_json"))){
-validate242.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate242.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_json_delta" !== data0){
-validate242.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_json_delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.partial_json !== undefined){
-const _errs3 = errors;
-if(typeof data.partial_json !== "string"){
-validate242.errors = [{instancePath:instancePath+"/partial_json",schemaPath:"#/properties/partial_json/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate242.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate242.errors = vErrors;
-return errors === 0;
-}
-validate242.evaluated = {"props":{"type":true,"partial_json":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema101 = {"type":"object","required":["type","thinking"],"properties":{"type":{"type":"string","const":"thinking_delta"},"thinking":{"type":"string"}}};
-
-function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate244.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.thinking === undefined) && (missing0 = "thinking"))){
-validate244.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate244.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("thinking_delta" !== data0){
-validate244.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking_delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.thinking !== undefined){
-const _errs3 = errors;
-if(typeof data.thinking !== "string"){
-validate244.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate244.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate244.errors = vErrors;
-return errors === 0;
-}
-validate244.evaluated = {"props":{"type":true,"thinking":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema102 = {"type":"object","required":["type","signature"],"properties":{"type":{"type":"string","const":"signature_delta"},"signature":{"type":"string"}}};
-
-function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate246.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.signature === undefined) && (missing0 = "signature"))){
-validate246.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate246.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("signature_delta" !== data0){
-validate246.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "signature_delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.signature !== undefined){
-const _errs3 = errors;
-if(typeof data.signature !== "string"){
-validate246.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate246.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate246.errors = vErrors;
-return errors === 0;
-}
-validate246.evaluated = {"props":{"type":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema103 = {"type":"object","required":["type","citation"],"properties":{"type":{"type":"string","const":"citations_delta"},"citation":{"$ref":"#/$defs/Citation"}}};
-
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate248.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.citation === undefined) && (missing0 = "citation"))){
-validate248.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate248.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("citations_delta" !== data0){
-validate248.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "citations_delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.citation !== undefined){
-const _errs3 = errors;
-if(!(validate217(data.citation, {instancePath:instancePath+"/citation",parentData:data,parentDataProperty:"citation",rootData,dynamicAnchors}))){
+if(!(validate217(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
 errors = vErrors.length;
 }
@@ -8939,15 +8627,17 @@ var valid0 = true;
 }
 }
 else {
-validate248.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate216.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate248.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
-validate248.evaluated = {"props":{"type":true,"citation":true},"dynamicProps":false,"dynamicItems":false};
+validate216.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
 
+export const validateContentBlockStartEvent = validate239;
+const schema97 = {"type":"object","required":["type","index","content_block"],"properties":{"type":{"type":"string","const":"content_block_start"},"index":{"type":"integer","minimum":0},"content_block":{"$ref":"#/$defs/OutputContentBlock"}}};
 
 function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8959,12 +8649,402 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))) || ((data.content_block === undefined) && (missing0 = "content_block"))){
+validate239.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate239.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("content_block_start" !== data0){
+validate239.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_start"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.index !== undefined){
+let data1 = data.index;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate239.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate239.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_block !== undefined){
+const _errs5 = errors;
+if(!(validate218(data.content_block, {instancePath:instancePath+"/content_block",parentData:data,parentDataProperty:"content_block",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate239.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate239.errors = vErrors;
+return errors === 0;
+}
+validate239.evaluated = {"props":{"type":true,"index":true,"content_block":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateContentBlockDeltaEvent = validate241;
+const schema98 = {"type":"object","required":["type","index","delta"],"properties":{"type":{"type":"string","const":"content_block_delta"},"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/$defs/ContentBlockDelta"}}};
+const schema99 = {"oneOf":[{"$ref":"#/$defs/TextDelta"},{"$ref":"#/$defs/InputJsonDelta"},{"$ref":"#/$defs/ThinkingDelta"},{"$ref":"#/$defs/SignatureDelta"},{"$ref":"#/$defs/CitationsDelta"}]};
+const schema100 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text_delta"},"text":{"type":"string"}}};
+
+function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate243.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
+validate243.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate243.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("text_delta" !== data0){
+validate243.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+const _errs3 = errors;
+if(typeof data.text !== "string"){
+validate243.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate243.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate243.errors = vErrors;
+return errors === 0;
+}
+validate243.evaluated = {"props":{"type":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema101 = {"type":"object","required":["type","partial_json"],"properties":{"type":{"type":"string","const":"input_json_delta"},"partial_json":{"type":"string"}}};
+
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate245.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.partial_json === undefined) && (missing0 = "partial_json"))){
+validate245.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate245.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_json_delta" !== data0){
+validate245.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_json_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.partial_json !== undefined){
+const _errs3 = errors;
+if(typeof data.partial_json !== "string"){
+validate245.errors = [{instancePath:instancePath+"/partial_json",schemaPath:"#/properties/partial_json/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate245.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate245.errors = vErrors;
+return errors === 0;
+}
+validate245.evaluated = {"props":{"type":true,"partial_json":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema102 = {"type":"object","required":["type","thinking"],"properties":{"type":{"type":"string","const":"thinking_delta"},"thinking":{"type":"string"}}};
+
+function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate247.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.thinking === undefined) && (missing0 = "thinking"))){
+validate247.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate247.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("thinking_delta" !== data0){
+validate247.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.thinking !== undefined){
+const _errs3 = errors;
+if(typeof data.thinking !== "string"){
+validate247.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate247.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate247.errors = vErrors;
+return errors === 0;
+}
+validate247.evaluated = {"props":{"type":true,"thinking":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema103 = {"type":"object","required":["type","signature"],"properties":{"type":{"type":"string","const":"signature_delta"},"signature":{"type":"string"}}};
+
+function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate249.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.signature === undefined) && (missing0 = "signature"))){
+validate249.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate249.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("signature_delta" !== data0){
+validate249.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "signature_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signature !== undefined){
+const _errs3 = errors;
+if(typeof data.signature !== "string"){
+validate249.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate249.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate249.errors = vErrors;
+return errors === 0;
+}
+validate249.evaluated = {"props":{"type":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema104 = {"type":"object","required":["type","citation"],"properties":{"type":{"type":"string","const":"citations_delta"},"citation":{"$ref":"#/$defs/Citation"}}};
+
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate251.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.citation === undefined) && (missing0 = "citation"))){
+validate251.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate251.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("citations_delta" !== data0){
+validate251.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "citations_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.citation !== undefined){
+const _errs3 = errors;
+if(!(validate220(data.citation, {instancePath:instancePath+"/citation",parentData:data,parentDataProperty:"citation",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate251.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate251.errors = vErrors;
+return errors === 0;
+}
+validate251.evaluated = {"props":{"type":true,"citation":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate242.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate240(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+if(!(validate243(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -8976,8 +9056,8 @@ props0.type = true;
 props0.text = true;
 }
 const _errs2 = errors;
-if(!(validate242(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+if(!(validate245(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate245.errors : vErrors.concat(validate245.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -8996,8 +9076,8 @@ props0.partial_json = true;
 }
 }
 const _errs3 = errors;
-if(!(validate244(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+if(!(validate247(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate247.errors : vErrors.concat(validate247.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -9016,8 +9096,8 @@ props0.thinking = true;
 }
 }
 const _errs4 = errors;
-if(!(validate246(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate249(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate249.errors : vErrors.concat(validate249.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -9036,8 +9116,8 @@ props0.signature = true;
 }
 }
 const _errs5 = errors;
-if(!(validate248(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+if(!(validate251(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -9068,7 +9148,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate239.errors = vErrors;
+validate242.errors = vErrors;
 return false;
 }
 else {
@@ -9082,17 +9162,17 @@ vErrors = null;
 }
 }
 }
-validate239.errors = vErrors;
+validate242.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate239.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate242.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate238.evaluated;
+const evaluated0 = validate241.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9103,7 +9183,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))) || ((data.delta === undefined) && (missing0 = "delta"))){
-validate238.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate241.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9111,11 +9191,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate238.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate241.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("content_block_delta" !== data0){
-validate238.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_delta"},message:"must be equal to constant"}];
+validate241.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_delta"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9128,13 +9208,13 @@ if(data.index !== undefined){
 let data1 = data.index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate238.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate241.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate238.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate241.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9147,8 +9227,8 @@ var valid0 = true;
 if(valid0){
 if(data.delta !== undefined){
 const _errs5 = errors;
-if(!(validate239(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+if(!(validate242(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -9161,22 +9241,22 @@ var valid0 = true;
 }
 }
 else {
-validate238.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate241.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate238.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate238.evaluated = {"props":{"type":true,"index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":{"type":true,"index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContentBlockStopEvent = validate252;
-const schema104 = {"type":"object","required":["type","index"],"properties":{"type":{"type":"string","const":"content_block_stop"},"index":{"type":"integer","minimum":0}}};
+export const validateContentBlockStopEvent = validate255;
+const schema105 = {"type":"object","required":["type","index"],"properties":{"type":{"type":"string","const":"content_block_stop"},"index":{"type":"integer","minimum":0}}};
 
-function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate252.evaluated;
+const evaluated0 = validate255.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9187,7 +9267,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))){
-validate252.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate255.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9195,11 +9275,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate252.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate255.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("content_block_stop" !== data0){
-validate252.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_stop"},message:"must be equal to constant"}];
+validate255.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_stop"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9212,13 +9292,13 @@ if(data.index !== undefined){
 let data1 = data.index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate252.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate255.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate252.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate255.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9232,24 +9312,24 @@ var valid0 = true;
 }
 }
 else {
-validate252.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate255.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate252.errors = vErrors;
+validate255.errors = vErrors;
 return errors === 0;
 }
-validate252.evaluated = {"props":{"type":true,"index":true},"dynamicProps":false,"dynamicItems":false};
+validate255.evaluated = {"props":{"type":true,"index":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageDeltaEvent = validate253;
-const schema105 = {"type":"object","required":["type","delta","usage"],"properties":{"type":{"type":"string","const":"message_delta"},"delta":{"type":"object","required":["stop_reason","stop_sequence"],"properties":{"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]}}},"usage":{"$ref":"#/$defs/MessageUsage"}}};
-const schema106 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
-const schema107 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens","input_tokens","output_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0}}};
+export const validateMessageDeltaEvent = validate256;
+const schema106 = {"type":"object","required":["type","delta","usage"],"properties":{"type":{"type":"string","const":"message_delta"},"delta":{"type":"object","required":["stop_reason","stop_sequence"],"properties":{"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]}}},"usage":{"$ref":"#/$defs/MessageUsage"}}};
+const schema107 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
+const schema108 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens","input_tokens","output_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0}}};
 
-function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate256.evaluated;
+const evaluated0 = validate259.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9260,7 +9340,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.prompt_tokens === undefined) && (missing0 = "prompt_tokens")) || ((data.completion_tokens === undefined) && (missing0 = "completion_tokens"))) || ((data.total_tokens === undefined) && (missing0 = "total_tokens"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))){
-validate256.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate259.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9268,13 +9348,13 @@ if(data.prompt_tokens !== undefined){
 let data0 = data.prompt_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate256.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate259.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate256.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate259.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9289,13 +9369,13 @@ if(data.completion_tokens !== undefined){
 let data1 = data.completion_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate256.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate259.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate256.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate259.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9310,13 +9390,13 @@ if(data.total_tokens !== undefined){
 let data2 = data.total_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate256.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate259.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate256.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate259.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9331,13 +9411,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate256.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate259.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate256.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate259.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9352,13 +9432,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate256.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate259.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate256.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate259.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9375,28 +9455,28 @@ var valid0 = true;
 }
 }
 else {
-validate256.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate259.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate256.errors = vErrors;
+validate259.errors = vErrors;
 return errors === 0;
 }
-validate256.evaluated = {"props":{"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
+validate259.evaluated = {"props":{"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate255.evaluated;
+const evaluated0 = validate258.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate256(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+if(!(validate259(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
@@ -9405,13 +9485,13 @@ if(data.cache_creation_input_tokens !== undefined){
 let data0 = data.cache_creation_input_tokens;
 const _errs2 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate255.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema106.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
+validate258.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema107.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate255.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate258.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9426,13 +9506,13 @@ if(data.cache_read_input_tokens !== undefined){
 let data1 = data.cache_read_input_tokens;
 const _errs4 = errors;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate255.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema106.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
+validate258.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema107.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate255.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate258.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9445,20 +9525,20 @@ var valid1 = true;
 }
 }
 else {
-validate255.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate258.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate255.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
-validate255.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate253.evaluated;
+const evaluated0 = validate256.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9469,7 +9549,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.delta === undefined) && (missing0 = "delta"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate253.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate256.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9477,11 +9557,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate253.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate256.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message_delta" !== data0){
-validate253.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_delta"},message:"must be equal to constant"}];
+validate256.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_delta"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9497,14 +9577,14 @@ if(errors === _errs3){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((data1.stop_reason === undefined) && (missing1 = "stop_reason")) || ((data1.stop_sequence === undefined) && (missing1 = "stop_sequence"))){
-validate253.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate256.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.stop_reason !== undefined){
 const _errs5 = errors;
-if(!(validate233(data1.stop_reason, {instancePath:instancePath+"/delta/stop_reason",parentData:data1,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate236(data1.stop_reason, {instancePath:instancePath+"/delta/stop_reason",parentData:data1,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -9517,7 +9597,7 @@ if(data1.stop_sequence !== undefined){
 let data3 = data1.stop_sequence;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate253.errors = [{instancePath:instancePath+"/delta/stop_sequence",schemaPath:"#/properties/delta/properties/stop_sequence/type",keyword:"type",params:{type: schema105.properties.delta.properties.stop_sequence.type},message:"must be string,null"}];
+validate256.errors = [{instancePath:instancePath+"/delta/stop_sequence",schemaPath:"#/properties/delta/properties/stop_sequence/type",keyword:"type",params:{type: schema106.properties.delta.properties.stop_sequence.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -9529,7 +9609,7 @@ var valid1 = true;
 }
 }
 else {
-validate253.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate256.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9541,8 +9621,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs8 = errors;
-if(!(validate255(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
+if(!(validate258(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -9555,106 +9635,17 @@ var valid0 = true;
 }
 }
 else {
-validate253.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate256.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate253.errors = vErrors;
+validate256.errors = vErrors;
 return errors === 0;
 }
-validate253.evaluated = {"props":{"type":true,"delta":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate256.evaluated = {"props":{"type":true,"delta":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageStopEvent = validate259;
-const schema108 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"message_stop"}}};
-
-function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate259.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate259.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate259.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("message_stop" !== data0){
-validate259.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
-return false;
-}
-}
-}
-}
-else {
-validate259.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate259.errors = vErrors;
-return errors === 0;
-}
-validate259.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validatePingEvent = validate260;
-const schema109 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
-
-function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate260.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate260.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate260.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("ping" !== data0){
-validate260.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
-return false;
-}
-}
-}
-}
-else {
-validate260.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate260.errors = vErrors;
-return errors === 0;
-}
-validate260.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateMessageErrorEvent = validate261;
-const schema110 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
-const schema111 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
+export const validateMessageStopEvent = validate262;
+const schema109 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"message_stop"}}};
 
 function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9669,8 +9660,97 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.error === undefined) && (missing0 = "error"))){
+if((data.type === undefined) && (missing0 = "type")){
 validate262.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("message_stop" !== data0){
+validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
+return false;
+}
+}
+}
+}
+else {
+validate262.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate262.errors = vErrors;
+return errors === 0;
+}
+validate262.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validatePingEvent = validate263;
+const schema110 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
+
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate263.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate263.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate263.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("ping" !== data0){
+validate263.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+return false;
+}
+}
+}
+}
+else {
+validate263.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate263.errors = vErrors;
+return errors === 0;
+}
+validate263.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateMessageErrorEvent = validate264;
+const schema111 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
+const schema112 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
+
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate265.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.error === undefined) && (missing0 = "error"))){
+validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9678,11 +9758,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("error" !== data0){
-validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9698,14 +9778,14 @@ if(errors === _errs3){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((((data1.type === undefined) && (missing1 = "type")) || ((data1.code === undefined) && (missing1 = "code"))) || ((data1.message === undefined) && (missing1 = "message"))) || ((data1.request_id === undefined) && (missing1 = "request_id"))){
-validate262.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate265.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.type !== undefined){
 const _errs5 = errors;
 if(typeof data1.type !== "string"){
-validate262.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs5 === errors;
@@ -9717,7 +9797,7 @@ if(valid1){
 if(data1.code !== undefined){
 const _errs7 = errors;
 if(typeof data1.code !== "string"){
-validate262.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -9729,7 +9809,7 @@ if(valid1){
 if(data1.message !== undefined){
 const _errs9 = errors;
 if(typeof data1.message !== "string"){
-validate262.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -9741,7 +9821,7 @@ if(valid1){
 if(data1.request_id !== undefined){
 const _errs11 = errors;
 if(typeof data1.request_id !== "string"){
-validate262.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -9755,7 +9835,7 @@ var valid1 = true;
 }
 }
 else {
-validate262.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate265.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9768,7 +9848,7 @@ if(valid0){
 if(data.request_id !== undefined){
 const _errs13 = errors;
 if(typeof data.request_id !== "string"){
-validate262.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate265.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -9781,63 +9861,15 @@ var valid0 = true;
 }
 }
 else {
-validate262.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate262.errors = vErrors;
+validate265.errors = vErrors;
 return errors === 0;
 }
-validate262.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+validate265.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
 
-
-function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate261.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate262(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate262.errors : vErrors.concat(validate262.errors);
-errors = vErrors.length;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate261.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate261.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("error" !== data0){
-validate261.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
-return false;
-}
-}
-}
-}
-else {
-validate261.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate261.errors = vErrors;
-return errors === 0;
-}
-validate261.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateRunStarted = validate264;
-const schema112 = {"type":"object","required":["type","base_url","contract","seed","operations"],"properties":{"type":{"type":"string","const":"run_started"},"base_url":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"operations":{"type":"array","items":{"type":"string"}}}};
 
 function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9849,11 +9881,59 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(!(validate265(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+errors = vErrors.length;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate264.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("error" !== data0){
+validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+return false;
+}
+}
+}
+}
+else {
+validate264.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate264.errors = vErrors;
+return errors === 0;
+}
+validate264.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateRunStarted = validate267;
+const schema113 = {"type":"object","required":["type","base_url","contract","seed","operations"],"properties":{"type":{"type":"string","const":"run_started"},"base_url":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"operations":{"type":"array","items":{"type":"string"}}}};
+
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate267.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.type === undefined) && (missing0 = "type")) || ((data.base_url === undefined) && (missing0 = "base_url"))) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.operations === undefined) && (missing0 = "operations"))){
-validate264.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate267.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9861,11 +9941,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate267.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run_started" !== data0){
-validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_started"},message:"must be equal to constant"}];
+validate267.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_started"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9877,7 +9957,7 @@ if(valid0){
 if(data.base_url !== undefined){
 const _errs3 = errors;
 if(typeof data.base_url !== "string"){
-validate264.errors = [{instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate267.errors = [{instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -9889,7 +9969,7 @@ if(valid0){
 if(data.contract !== undefined){
 const _errs5 = errors;
 if(typeof data.contract !== "string"){
-validate264.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate267.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -9902,7 +9982,7 @@ if(data.seed !== undefined){
 let data3 = data.seed;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate264.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate267.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -9921,7 +10001,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
 if(typeof data4[i0] !== "string"){
-validate264.errors = [{instancePath:instancePath+"/operations/" + i0,schemaPath:"#/properties/operations/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate267.errors = [{instancePath:instancePath+"/operations/" + i0,schemaPath:"#/properties/operations/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -9931,7 +10011,7 @@ break;
 }
 }
 else {
-validate264.errors = [{instancePath:instancePath+"/operations",schemaPath:"#/properties/operations/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate267.errors = [{instancePath:instancePath+"/operations",schemaPath:"#/properties/operations/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -9947,23 +10027,23 @@ var valid0 = true;
 }
 }
 else {
-validate264.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate267.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate264.errors = vErrors;
+validate267.errors = vErrors;
 return errors === 0;
 }
-validate264.evaluated = {"props":{"type":true,"base_url":true,"contract":true,"seed":true,"operations":true},"dynamicProps":false,"dynamicItems":false};
+validate267.evaluated = {"props":{"type":true,"base_url":true,"contract":true,"seed":true,"operations":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateCheckFinished = validate265;
-const schema113 = {"type":"object","required":["type","check"],"properties":{"type":{"type":"string","const":"check_finished"},"check":{"$ref":"#/$defs/ConformanceCheck"}}};
-const schema114 = {"type":"object","required":["operation","area","name","outcome","problems","ms"],"properties":{"operation":{"type":"string"},"area":{"type":"string"},"name":{"type":"string"},"outcome":{"type":"string","enum":["passed","failed","skipped"]},"problems":{"type":"array","items":{"type":"string"}},"curl":{"type":"string"},"ms":{"type":"integer"}}};
+export const validateCheckFinished = validate268;
+const schema114 = {"type":"object","required":["type","check"],"properties":{"type":{"type":"string","const":"check_finished"},"check":{"$ref":"#/$defs/ConformanceCheck"}}};
+const schema115 = {"type":"object","required":["operation","area","name","outcome","problems","ms"],"properties":{"operation":{"type":"string"},"area":{"type":"string"},"name":{"type":"string"},"outcome":{"type":"string","enum":["passed","failed","skipped"]},"problems":{"type":"array","items":{"type":"string"}},"curl":{"type":"string"},"ms":{"type":"integer"}}};
 
-function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate266.evaluated;
+const evaluated0 = validate269.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9974,14 +10054,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.operation === undefined) && (missing0 = "operation")) || ((data.area === undefined) && (missing0 = "area"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.problems === undefined) && (missing0 = "problems"))) || ((data.ms === undefined) && (missing0 = "ms"))){
-validate266.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.operation !== undefined){
 const _errs1 = errors;
 if(typeof data.operation !== "string"){
-validate266.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9993,7 +10073,7 @@ if(valid0){
 if(data.area !== undefined){
 const _errs3 = errors;
 if(typeof data.area !== "string"){
-validate266.errors = [{instancePath:instancePath+"/area",schemaPath:"#/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/area",schemaPath:"#/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10005,7 +10085,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs5 = errors;
 if(typeof data.name !== "string"){
-validate266.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10018,11 +10098,11 @@ if(data.outcome !== undefined){
 let data3 = data.outcome;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate266.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "skipped"))){
-validate266.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema114.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+validate269.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema115.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10041,7 +10121,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
 if(typeof data4[i0] !== "string"){
-validate266.errors = [{instancePath:instancePath+"/problems/" + i0,schemaPath:"#/properties/problems/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/problems/" + i0,schemaPath:"#/properties/problems/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -10051,7 +10131,7 @@ break;
 }
 }
 else {
-validate266.errors = [{instancePath:instancePath+"/problems",schemaPath:"#/properties/problems/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate269.errors = [{instancePath:instancePath+"/problems",schemaPath:"#/properties/problems/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10064,7 +10144,7 @@ if(valid0){
 if(data.curl !== undefined){
 const _errs13 = errors;
 if(typeof data.curl !== "string"){
-validate266.errors = [{instancePath:instancePath+"/curl",schemaPath:"#/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate269.errors = [{instancePath:instancePath+"/curl",schemaPath:"#/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -10077,7 +10157,7 @@ if(data.ms !== undefined){
 let data7 = data.ms;
 const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate266.errors = [{instancePath:instancePath+"/ms",schemaPath:"#/properties/ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate269.errors = [{instancePath:instancePath+"/ms",schemaPath:"#/properties/ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -10094,77 +10174,15 @@ var valid0 = true;
 }
 }
 else {
-validate266.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate266.errors = vErrors;
+validate269.errors = vErrors;
 return errors === 0;
 }
-validate266.evaluated = {"props":{"operation":true,"area":true,"name":true,"outcome":true,"problems":true,"curl":true,"ms":true},"dynamicProps":false,"dynamicItems":false};
+validate269.evaluated = {"props":{"operation":true,"area":true,"name":true,"outcome":true,"problems":true,"curl":true,"ms":true},"dynamicProps":false,"dynamicItems":false};
 
-
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate265.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.check === undefined) && (missing0 = "check"))){
-validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("check_finished" !== data0){
-validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_finished"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.check !== undefined){
-const _errs3 = errors;
-if(!(validate266(data.check, {instancePath:instancePath+"/check",parentData:data,parentDataProperty:"check",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate265.errors = vErrors;
-return errors === 0;
-}
-validate265.evaluated = {"props":{"type":true,"check":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateCheckWaiting = validate268;
-const schema115 = {"type":"object","required":["type","operation","check","seconds"],"properties":{"type":{"type":"string","const":"check_waiting"},"operation":{"type":"string"},"check":{"type":"string"},"seconds":{"type":"integer"}}};
 
 function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10179,7 +10197,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.operation === undefined) && (missing0 = "operation"))) || ((data.check === undefined) && (missing0 = "check"))) || ((data.seconds === undefined) && (missing0 = "seconds"))){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.check === undefined) && (missing0 = "check"))){
 validate268.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -10191,8 +10209,8 @@ if(typeof data0 !== "string"){
 validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("check_waiting" !== data0){
-validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_waiting"},message:"must be equal to constant"}];
+if("check_finished" !== data0){
+validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_finished"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10201,43 +10219,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.operation !== undefined){
+if(data.check !== undefined){
 const _errs3 = errors;
-if(typeof data.operation !== "string"){
-validate268.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+if(!(validate269(data.check, {instancePath:instancePath+"/check",parentData:data,parentDataProperty:"check",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.check !== undefined){
-const _errs5 = errors;
-if(typeof data.check !== "string"){
-validate268.errors = [{instancePath:instancePath+"/check",schemaPath:"#/properties/check/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data3 = data.seconds;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate268.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -10250,17 +10241,106 @@ return false;
 validate268.errors = vErrors;
 return errors === 0;
 }
-validate268.evaluated = {"props":{"type":true,"operation":true,"check":true,"seconds":true},"dynamicProps":false,"dynamicItems":false};
+validate268.evaluated = {"props":{"type":true,"check":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunFinished = validate269;
-const schema116 = {"type":"object","required":["type","report"],"properties":{"type":{"type":"string","const":"run_finished"},"report":{"$ref":"#/$defs/ConformanceReport"}}};
-const schema117 = {"type":"object","required":["baseUrl","contract","seed","runs","startedAt","seconds","triggers","quota","passed","failed","skipped","checks","responses","events","errors","leftovers"],"properties":{"baseUrl":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"runs":{"type":"integer"},"startedAt":{"type":"string"},"seconds":{"type":"number"},"triggers":{"type":"boolean"},"quota":{"type":["number","null"]},"passed":{"type":"integer"},"failed":{"type":"integer"},"skipped":{"type":"integer"},"checks":{"type":"array","items":{"$ref":"#/$defs/ConformanceCheck"}},"responses":{"type":"array","items":{"$ref":"#/$defs/ConformanceResponse"}},"events":{"type":"array","items":{"$ref":"#/$defs/ConformanceEventCell"}},"errors":{"type":"array","items":{"$ref":"#/$defs/ConformanceErrorCell"}},"leftovers":{"type":"array","items":{"type":"string"}}}};
-const schema118 = {"type":"object","required":["operation","status","mediaType","covered"],"properties":{"operation":{"type":"string"},"status":{"type":"integer"},"mediaType":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+export const validateCheckWaiting = validate271;
+const schema116 = {"type":"object","required":["type","operation","check","seconds"],"properties":{"type":{"type":"string","const":"check_waiting"},"operation":{"type":"string"},"check":{"type":"string"},"seconds":{"type":"integer"}}};
 
-function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate272.evaluated;
+const evaluated0 = validate271.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.type === undefined) && (missing0 = "type")) || ((data.operation === undefined) && (missing0 = "operation"))) || ((data.check === undefined) && (missing0 = "check"))) || ((data.seconds === undefined) && (missing0 = "seconds"))){
+validate271.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate271.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("check_waiting" !== data0){
+validate271.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_waiting"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.operation !== undefined){
+const _errs3 = errors;
+if(typeof data.operation !== "string"){
+validate271.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.check !== undefined){
+const _errs5 = errors;
+if(typeof data.check !== "string"){
+validate271.errors = [{instancePath:instancePath+"/check",schemaPath:"#/properties/check/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data3 = data.seconds;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate271.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate271.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate271.errors = vErrors;
+return errors === 0;
+}
+validate271.evaluated = {"props":{"type":true,"operation":true,"check":true,"seconds":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateRunFinished = validate272;
+const schema117 = {"type":"object","required":["type","report"],"properties":{"type":{"type":"string","const":"run_finished"},"report":{"$ref":"#/$defs/ConformanceReport"}}};
+const schema118 = {"type":"object","required":["baseUrl","contract","seed","runs","startedAt","seconds","triggers","quota","passed","failed","skipped","checks","responses","events","errors","leftovers"],"properties":{"baseUrl":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"runs":{"type":"integer"},"startedAt":{"type":"string"},"seconds":{"type":"number"},"triggers":{"type":"boolean"},"quota":{"type":["number","null"]},"passed":{"type":"integer"},"failed":{"type":"integer"},"skipped":{"type":"integer"},"checks":{"type":"array","items":{"$ref":"#/$defs/ConformanceCheck"}},"responses":{"type":"array","items":{"$ref":"#/$defs/ConformanceResponse"}},"events":{"type":"array","items":{"$ref":"#/$defs/ConformanceEventCell"}},"errors":{"type":"array","items":{"$ref":"#/$defs/ConformanceErrorCell"}},"leftovers":{"type":"array","items":{"type":"string"}}}};
+const schema119 = {"type":"object","required":["operation","status","mediaType","covered"],"properties":{"operation":{"type":"string"},"status":{"type":"integer"},"mediaType":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+
+function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate275.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10271,14 +10351,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.operation === undefined) && (missing0 = "operation")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.mediaType === undefined) && (missing0 = "mediaType"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate275.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.operation !== undefined){
 const _errs1 = errors;
 if(typeof data.operation !== "string"){
-validate272.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate275.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10291,7 +10371,7 @@ if(data.status !== undefined){
 let data1 = data.status;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate272.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate275.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10303,7 +10383,7 @@ if(valid0){
 if(data.mediaType !== undefined){
 const _errs5 = errors;
 if(typeof data.mediaType !== "string"){
-validate272.errors = [{instancePath:instancePath+"/mediaType",schemaPath:"#/properties/mediaType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate275.errors = [{instancePath:instancePath+"/mediaType",schemaPath:"#/properties/mediaType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10315,7 +10395,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate272.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate275.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10327,7 +10407,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate272.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate275.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10342,21 +10422,21 @@ var valid0 = true;
 }
 }
 else {
-validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate275.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate272.errors = vErrors;
+validate275.errors = vErrors;
 return errors === 0;
 }
-validate272.evaluated = {"props":{"operation":true,"status":true,"mediaType":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate275.evaluated = {"props":{"operation":true,"status":true,"mediaType":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"type":"object","required":["channel","direction","message","covered"],"properties":{"channel":{"type":"string"},"direction":{"type":"string","enum":["client","server"]},"message":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+const schema120 = {"type":"object","required":["channel","direction","message","covered"],"properties":{"channel":{"type":"string"},"direction":{"type":"string","enum":["client","server"]},"message":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
 
-function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate274.evaluated;
+const evaluated0 = validate277.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10367,14 +10447,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.channel === undefined) && (missing0 = "channel")) || ((data.direction === undefined) && (missing0 = "direction"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate274.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate277.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.channel !== undefined){
 const _errs1 = errors;
 if(typeof data.channel !== "string"){
-validate274.errors = [{instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate277.errors = [{instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10387,11 +10467,11 @@ if(data.direction !== undefined){
 let data1 = data.direction;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate274.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate277.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data1 === "client") || (data1 === "server"))){
-validate274.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema119.properties.direction.enum},message:"must be equal to one of the allowed values"}];
+validate277.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema120.properties.direction.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10403,7 +10483,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs5 = errors;
 if(typeof data.message !== "string"){
-validate274.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate277.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10415,7 +10495,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate274.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate277.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10427,7 +10507,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate274.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate277.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10442,21 +10522,21 @@ var valid0 = true;
 }
 }
 else {
-validate274.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate277.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate274.errors = vErrors;
+validate277.errors = vErrors;
 return errors === 0;
 }
-validate274.evaluated = {"props":{"channel":true,"direction":true,"message":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate277.evaluated = {"props":{"channel":true,"direction":true,"message":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"type":"object","required":["family","code","covered"],"properties":{"family":{"type":"string"},"status":{"type":"integer"},"code":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
+const schema121 = {"type":"object","required":["family","code","covered"],"properties":{"family":{"type":"string"},"status":{"type":"integer"},"code":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
 
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate276.evaluated;
+const evaluated0 = validate279.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10467,14 +10547,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.family === undefined) && (missing0 = "family")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate276.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.family !== undefined){
 const _errs1 = errors;
 if(typeof data.family !== "string"){
-validate276.errors = [{instancePath:instancePath+"/family",schemaPath:"#/properties/family/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate279.errors = [{instancePath:instancePath+"/family",schemaPath:"#/properties/family/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10487,7 +10567,7 @@ if(data.status !== undefined){
 let data1 = data.status;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate276.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate279.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10499,7 +10579,7 @@ if(valid0){
 if(data.code !== undefined){
 const _errs5 = errors;
 if(typeof data.code !== "string"){
-validate276.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate279.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10511,7 +10591,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate276.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate279.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10523,7 +10603,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate276.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate279.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10538,20 +10618,20 @@ var valid0 = true;
 }
 }
 else {
-validate276.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate276.errors = vErrors;
+validate279.errors = vErrors;
 return errors === 0;
 }
-validate276.evaluated = {"props":{"family":true,"status":true,"code":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate279.evaluated = {"props":{"family":true,"status":true,"code":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate270.evaluated;
+const evaluated0 = validate273.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10562,14 +10642,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((((((((data.baseUrl === undefined) && (missing0 = "baseUrl")) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.startedAt === undefined) && (missing0 = "startedAt"))) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.triggers === undefined) && (missing0 = "triggers"))) || ((data.quota === undefined) && (missing0 = "quota"))) || ((data.passed === undefined) && (missing0 = "passed"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.skipped === undefined) && (missing0 = "skipped"))) || ((data.checks === undefined) && (missing0 = "checks"))) || ((data.responses === undefined) && (missing0 = "responses"))) || ((data.events === undefined) && (missing0 = "events"))) || ((data.errors === undefined) && (missing0 = "errors"))) || ((data.leftovers === undefined) && (missing0 = "leftovers"))){
-validate270.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate273.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.baseUrl !== undefined){
 const _errs1 = errors;
 if(typeof data.baseUrl !== "string"){
-validate270.errors = [{instancePath:instancePath+"/baseUrl",schemaPath:"#/properties/baseUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate273.errors = [{instancePath:instancePath+"/baseUrl",schemaPath:"#/properties/baseUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10581,7 +10661,7 @@ if(valid0){
 if(data.contract !== undefined){
 const _errs3 = errors;
 if(typeof data.contract !== "string"){
-validate270.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate273.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10594,7 +10674,7 @@ if(data.seed !== undefined){
 let data2 = data.seed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate270.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate273.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10607,7 +10687,7 @@ if(data.runs !== undefined){
 let data3 = data.runs;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate270.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate273.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10619,7 +10699,7 @@ if(valid0){
 if(data.startedAt !== undefined){
 const _errs9 = errors;
 if(typeof data.startedAt !== "string"){
-validate270.errors = [{instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate273.errors = [{instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10632,7 +10712,7 @@ if(data.seconds !== undefined){
 let data5 = data.seconds;
 const _errs11 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate270.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate273.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -10644,7 +10724,7 @@ if(valid0){
 if(data.triggers !== undefined){
 const _errs13 = errors;
 if(typeof data.triggers !== "boolean"){
-validate270.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate273.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -10657,7 +10737,7 @@ if(data.quota !== undefined){
 let data7 = data.quota;
 const _errs15 = errors;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-validate270.errors = [{instancePath:instancePath+"/quota",schemaPath:"#/properties/quota/type",keyword:"type",params:{type: schema117.properties.quota.type},message:"must be number,null"}];
+validate273.errors = [{instancePath:instancePath+"/quota",schemaPath:"#/properties/quota/type",keyword:"type",params:{type: schema118.properties.quota.type},message:"must be number,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -10670,7 +10750,7 @@ if(data.passed !== undefined){
 let data8 = data.passed;
 const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate270.errors = [{instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate273.errors = [{instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -10683,7 +10763,7 @@ if(data.failed !== undefined){
 let data9 = data.failed;
 const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate270.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate273.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -10696,7 +10776,7 @@ if(data.skipped !== undefined){
 let data10 = data.skipped;
 const _errs21 = errors;
 if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate270.errors = [{instancePath:instancePath+"/skipped",schemaPath:"#/properties/skipped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate273.errors = [{instancePath:instancePath+"/skipped",schemaPath:"#/properties/skipped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10714,8 +10794,8 @@ var valid1 = true;
 const len0 = data11.length;
 for(let i0=0; i0<len0; i0++){
 const _errs25 = errors;
-if(!(validate266(data11[i0], {instancePath:instancePath+"/checks/" + i0,parentData:data11,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+if(!(validate269(data11[i0], {instancePath:instancePath+"/checks/" + i0,parentData:data11,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs25 === errors;
@@ -10725,7 +10805,7 @@ break;
 }
 }
 else {
-validate270.errors = [{instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate273.errors = [{instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10744,8 +10824,8 @@ var valid2 = true;
 const len1 = data13.length;
 for(let i1=0; i1<len1; i1++){
 const _errs28 = errors;
-if(!(validate272(data13[i1], {instancePath:instancePath+"/responses/" + i1,parentData:data13,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
+if(!(validate275(data13[i1], {instancePath:instancePath+"/responses/" + i1,parentData:data13,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs28 === errors;
@@ -10755,7 +10835,7 @@ break;
 }
 }
 else {
-validate270.errors = [{instancePath:instancePath+"/responses",schemaPath:"#/properties/responses/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate273.errors = [{instancePath:instancePath+"/responses",schemaPath:"#/properties/responses/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10774,8 +10854,8 @@ var valid3 = true;
 const len2 = data15.length;
 for(let i2=0; i2<len2; i2++){
 const _errs31 = errors;
-if(!(validate274(data15[i2], {instancePath:instancePath+"/events/" + i2,parentData:data15,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
+if(!(validate277(data15[i2], {instancePath:instancePath+"/events/" + i2,parentData:data15,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs31 === errors;
@@ -10785,7 +10865,7 @@ break;
 }
 }
 else {
-validate270.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate273.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10804,8 +10884,8 @@ var valid4 = true;
 const len3 = data17.length;
 for(let i3=0; i3<len3; i3++){
 const _errs34 = errors;
-if(!(validate276(data17[i3], {instancePath:instancePath+"/errors/" + i3,parentData:data17,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate279(data17[i3], {instancePath:instancePath+"/errors/" + i3,parentData:data17,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
 errors = vErrors.length;
 }
 var valid4 = _errs34 === errors;
@@ -10815,7 +10895,7 @@ break;
 }
 }
 else {
-validate270.errors = [{instancePath:instancePath+"/errors",schemaPath:"#/properties/errors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate273.errors = [{instancePath:instancePath+"/errors",schemaPath:"#/properties/errors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10835,7 +10915,7 @@ const len4 = data19.length;
 for(let i4=0; i4<len4; i4++){
 const _errs37 = errors;
 if(typeof data19[i4] !== "string"){
-validate270.errors = [{instancePath:instancePath+"/leftovers/" + i4,schemaPath:"#/properties/leftovers/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate273.errors = [{instancePath:instancePath+"/leftovers/" + i4,schemaPath:"#/properties/leftovers/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid5 = _errs37 === errors;
@@ -10845,7 +10925,7 @@ break;
 }
 }
 else {
-validate270.errors = [{instancePath:instancePath+"/leftovers",schemaPath:"#/properties/leftovers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate273.errors = [{instancePath:instancePath+"/leftovers",schemaPath:"#/properties/leftovers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10872,20 +10952,20 @@ var valid0 = true;
 }
 }
 else {
-validate270.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate273.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate270.errors = vErrors;
+validate273.errors = vErrors;
 return errors === 0;
 }
-validate270.evaluated = {"props":{"baseUrl":true,"contract":true,"seed":true,"runs":true,"startedAt":true,"seconds":true,"triggers":true,"quota":true,"passed":true,"failed":true,"skipped":true,"checks":true,"responses":true,"events":true,"errors":true,"leftovers":true},"dynamicProps":false,"dynamicItems":false};
+validate273.evaluated = {"props":{"baseUrl":true,"contract":true,"seed":true,"runs":true,"startedAt":true,"seconds":true,"triggers":true,"quota":true,"passed":true,"failed":true,"skipped":true,"checks":true,"responses":true,"events":true,"errors":true,"leftovers":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate269.evaluated;
+const evaluated0 = validate272.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10896,7 +10976,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.report === undefined) && (missing0 = "report"))){
-validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10904,11 +10984,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run_finished" !== data0){
-validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_finished"},message:"must be equal to constant"}];
+validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_finished"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10919,8 +10999,8 @@ var valid0 = true;
 if(valid0){
 if(data.report !== undefined){
 const _errs3 = errors;
-if(!(validate270(data.report, {instancePath:instancePath+"/report",parentData:data,parentDataProperty:"report",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+if(!(validate273(data.report, {instancePath:instancePath+"/report",parentData:data,parentDataProperty:"report",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -10932,81 +11012,17 @@ var valid0 = true;
 }
 }
 else {
-validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate269.errors = vErrors;
+validate272.errors = vErrors;
 return errors === 0;
 }
-validate269.evaluated = {"props":{"type":true,"report":true},"dynamicProps":false,"dynamicItems":false};
+validate272.evaluated = {"props":{"type":true,"report":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunFailed = validate279;
-const schema121 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"run_failed"},"message":{"type":"string"}}};
-
-function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate279.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
-validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate279.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("run_failed" !== data0){
-validate279.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_failed"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.message !== undefined){
-const _errs3 = errors;
-if(typeof data.message !== "string"){
-validate279.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate279.errors = vErrors;
-return errors === 0;
-}
-validate279.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateOfficialTaskCallback = validate280;
-const schema122 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
-const schema123 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
-const schema124 = {"type":"object","required":["position"],"properties":{"position":{"type":"integer","minimum":1},"estimated_start_at":{"type":"integer"}}};
+export const validateRunFailed = validate282;
+const schema122 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"run_failed"},"message":{"type":"string"}}};
 
 function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11021,25 +11037,21 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.position === undefined) && (missing0 = "position")){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
 validate282.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.position !== undefined){
-let data0 = data.position;
+if(data.type !== undefined){
+let data0 = data.type;
 const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate282.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data0 !== "string"){
+validate282.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 1 || isNaN(data0)){
-validate282.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if("run_failed" !== data0){
+validate282.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_failed"},message:"must be equal to constant"}];
 return false;
-}
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -11047,11 +11059,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.estimated_start_at !== undefined){
-let data1 = data.estimated_start_at;
+if(data.message !== undefined){
 const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate282.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data.message !== "string"){
+validate282.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11070,39 +11081,17 @@ return false;
 validate282.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema125 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
+export const validateOfficialTaskCallback = validate283;
+const schema123 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
+const schema124 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
+const schema125 = {"type":"object","required":["position"],"properties":{"position":{"type":"integer","minimum":1},"estimated_start_at":{"type":"integer"}}};
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
-validate284.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema125.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate284.errors = vErrors;
-return errors === 0;
-}
-validate284.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema126 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
-
-function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate286.evaluated;
+const evaluated0 = validate285.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11112,16 +11101,25 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
-validate286.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if((data.position === undefined) && (missing0 = "position")){
+validate285.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.code !== undefined){
+if(data.position !== undefined){
+let data0 = data.position;
 const _errs1 = errors;
-if(typeof data.code !== "string"){
-validate286.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate285.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 1 || isNaN(data0)){
+validate285.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -11129,10 +11127,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.message !== undefined){
+if(data.estimated_start_at !== undefined){
+let data1 = data.estimated_start_at;
 const _errs3 = errors;
-if(typeof data.message !== "string"){
-validate286.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate285.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11144,22 +11143,103 @@ var valid0 = true;
 }
 }
 else {
-validate286.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate286.errors = vErrors;
+validate285.errors = vErrors;
 return errors === 0;
 }
-validate286.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+validate285.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema127 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
-const formats0 = runtime1.fullFormats.uri;
+const schema126 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
 
-function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate288.evaluated;
+const evaluated0 = validate287.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate287.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
+validate287.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema126.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate287.errors = vErrors;
+return errors === 0;
+}
+validate287.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
+
+function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate289.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
+validate289.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.code !== undefined){
+const _errs1 = errors;
+if(typeof data.code !== "string"){
+validate289.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs3 = errors;
+if(typeof data.message !== "string"){
+validate289.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate289.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate289.errors = vErrors;
+return errors === 0;
+}
+validate289.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema128 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
+const formats2 = runtime1.fullFormats.uri;
+
+function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate291.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11174,13 +11254,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!(formats0(data0))){
-validate288.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(!(formats2(data0))){
+validate291.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate288.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate291.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11197,13 +11277,13 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!(formats0(data1))){
-validate288.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(!(formats2(data1))){
+validate291.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate288.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate291.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11220,13 +11300,13 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!(formats0(data2))){
-validate288.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(!(formats2(data2))){
+validate291.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate288.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate291.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11240,23 +11320,22 @@ var valid0 = true;
 }
 }
 else {
-validate288.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate288.errors = vErrors;
+validate291.errors = vErrors;
 return errors === 0;
 }
-validate288.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
+validate291.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema128 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"cost":{"$ref":"#/$defs/TaskCost"},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
-const schema129 = {"type":"integer","format":"int64","minimum":0};
-const formats10 = runtime1.fullFormats.int64;
+const schema129 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"cost":{"$ref":"#/$defs/TaskCost"},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
+const schema130 = {"type":"integer","format":"int64","minimum":0};
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate291.evaluated;
+const evaluated0 = validate294.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11264,33 +11343,33 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){
-validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate291.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate294.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats10.validate(data))){
-validate291.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+if(!(formats0.validate(data))){
+validate294.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
 }
 }
 }
-validate291.errors = vErrors;
+validate294.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate294.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate290.evaluated;
+const evaluated0 = validate293.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11303,13 +11382,13 @@ if(data.completion_tokens !== undefined){
 let data0 = data.completion_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate290.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate293.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate290.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate293.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11324,13 +11403,13 @@ if(data.total_tokens !== undefined){
 let data1 = data.total_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate290.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate293.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate290.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate293.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11343,8 +11422,8 @@ var valid0 = true;
 if(valid0){
 if(data.cost !== undefined){
 const _errs5 = errors;
-if(!(validate291(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate294(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -11362,13 +11441,13 @@ if(data3.web_search !== undefined){
 let data4 = data3.web_search;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate290.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate293.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate290.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate293.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11376,7 +11455,7 @@ return false;
 }
 }
 else {
-validate290.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate293.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11390,21 +11469,21 @@ var valid0 = true;
 }
 }
 else {
-validate290.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate293.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate290.errors = vErrors;
+validate293.errors = vErrors;
 return errors === 0;
 }
-validate290.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"cost":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
+validate293.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"cost":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema130 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
+const schema131 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
 
-function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate294.evaluated;
+const evaluated0 = validate297.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11415,38 +11494,38 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate294.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate297.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate294.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(data0 === "web_search")){
-validate294.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema130.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate297.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate297.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate294.errors = vErrors;
+validate297.errors = vErrors;
 return errors === 0;
 }
-validate294.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+validate297.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate281.evaluated;
+const evaluated0 = validate284.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11497,14 +11576,14 @@ const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.content === undefined) && (missing0 = "content")){
-validate281.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate284.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.content !== undefined){
 let data1 = data.content;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate281.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11527,7 +11606,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate281.errors = vErrors;
+validate284.errors = vErrors;
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11576,14 +11655,14 @@ const _errs14 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.error === undefined) && (missing1 = "error")){
-validate281.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate284.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data.error !== undefined){
 let data3 = data.error;
 if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-validate281.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11606,7 +11685,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate281.errors = vErrors;
+validate284.errors = vErrors;
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11626,7 +11705,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((((((data.id === undefined) && (missing2 = "id")) || ((data.model === undefined) && (missing2 = "model"))) || ((data.status === undefined) && (missing2 = "status"))) || ((data.created_at === undefined) && (missing2 = "created_at"))) || ((data.updated_at === undefined) && (missing2 = "updated_at"))){
-validate281.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate284.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
@@ -11663,7 +11742,7 @@ props0.output_format = true;
 if(data.id !== undefined){
 const _errs17 = errors;
 if(typeof data.id !== "string"){
-validate281.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs17 === errors;
@@ -11674,8 +11753,8 @@ var valid7 = true;
 if(valid7){
 if(data.queue !== undefined){
 const _errs19 = errors;
-if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs19 === errors;
@@ -11687,7 +11766,7 @@ if(valid7){
 if(data.model !== undefined){
 const _errs20 = errors;
 if(typeof data.model !== "string"){
-validate281.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs20 === errors;
@@ -11698,8 +11777,8 @@ var valid7 = true;
 if(valid7){
 if(data.status !== undefined){
 const _errs22 = errors;
-if(!(validate284(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+if(!(validate287(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs22 === errors;
@@ -11714,8 +11793,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid8 = false;
 const _errs25 = errors;
-if(!(validate286(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
+if(!(validate289(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs25 === errors;
@@ -11747,7 +11826,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate281.errors = vErrors;
+validate284.errors = vErrors;
 return false;
 }
 else {
@@ -11769,8 +11848,8 @@ var valid7 = true;
 if(valid7){
 if(data.content !== undefined){
 const _errs28 = errors;
-if(!(validate288(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate288.errors : vErrors.concat(validate288.errors);
+if(!(validate291(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs28 === errors;
@@ -11785,13 +11864,13 @@ const _errs29 = errors;
 if(errors === _errs29){
 if(errors === _errs29){
 if(typeof data10 === "string"){
-if(!(formats0(data10))){
-validate281.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(!(formats2(data10))){
+validate284.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate281.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11815,13 +11894,13 @@ const _errs33 = errors;
 if(errors === _errs33){
 if(errors === _errs33){
 if(typeof data12 === "string"){
-if(!(formats0(data12))){
-validate281.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(!(formats2(data12))){
+validate284.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate281.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11833,7 +11912,7 @@ break;
 }
 }
 else {
-validate281.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate284.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -11845,8 +11924,8 @@ var valid7 = true;
 if(valid7){
 if(data.usage !== undefined){
 const _errs35 = errors;
-if(!(validate290(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
+if(!(validate293(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate293.errors : vErrors.concat(validate293.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs35 === errors;
@@ -11859,7 +11938,7 @@ if(data.created_at !== undefined){
 let data14 = data.created_at;
 const _errs36 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate281.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs36 === errors;
@@ -11872,7 +11951,7 @@ if(data.updated_at !== undefined){
 let data15 = data.updated_at;
 const _errs38 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate281.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs38 === errors;
@@ -11885,7 +11964,7 @@ if(data.duration !== undefined){
 let data16 = data.duration;
 const _errs40 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate281.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs40 === errors;
@@ -11898,7 +11977,7 @@ if(data.frames !== undefined){
 let data17 = data.frames;
 const _errs42 = errors;
 if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate281.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs42 === errors;
@@ -11911,13 +11990,13 @@ if(data.framespersecond !== undefined){
 let data18 = data.framespersecond;
 const _errs44 = errors;
 if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate281.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 < 1 || isNaN(data18)){
-validate281.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate284.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -11931,7 +12010,7 @@ if(valid7){
 if(data.resolution !== undefined){
 const _errs46 = errors;
 if(typeof data.resolution !== "string"){
-validate281.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs46 === errors;
@@ -11943,7 +12022,7 @@ if(valid7){
 if(data.ratio !== undefined){
 const _errs48 = errors;
 if(typeof data.ratio !== "string"){
-validate281.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs48 === errors;
@@ -11956,7 +12035,7 @@ if(data.seed !== undefined){
 let data21 = data.seed;
 const _errs50 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate281.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs50 === errors;
@@ -11968,7 +12047,7 @@ if(valid7){
 if(data.service_tier !== undefined){
 const _errs52 = errors;
 if(typeof data.service_tier !== "string"){
-validate281.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs52 === errors;
@@ -11981,7 +12060,7 @@ if(data.execution_expires_after !== undefined){
 let data23 = data.execution_expires_after;
 const _errs54 = errors;
 if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-validate281.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs54 === errors;
@@ -11993,7 +12072,7 @@ if(valid7){
 if(data.generate_audio !== undefined){
 const _errs56 = errors;
 if(typeof data.generate_audio !== "boolean"){
-validate281.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs56 === errors;
@@ -12005,7 +12084,7 @@ if(valid7){
 if(data.draft !== undefined){
 const _errs58 = errors;
 if(typeof data.draft !== "boolean"){
-validate281.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs58 === errors;
@@ -12017,7 +12096,7 @@ if(valid7){
 if(data.draft_task_id !== undefined){
 const _errs60 = errors;
 if(typeof data.draft_task_id !== "string"){
-validate281.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs60 === errors;
@@ -12030,7 +12109,7 @@ if(data.priority !== undefined){
 let data27 = data.priority;
 const _errs62 = errors;
 if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-validate281.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs62 === errors;
@@ -12042,7 +12121,7 @@ if(valid7){
 if(data.revised_prompt !== undefined){
 const _errs64 = errors;
 if(typeof data.revised_prompt !== "string"){
-validate281.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs64 === errors;
@@ -12060,8 +12139,8 @@ var valid10 = true;
 const len1 = data29.length;
 for(let i1=0; i1<len1; i1++){
 const _errs68 = errors;
-if(!(validate294(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate297(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate297.errors : vErrors.concat(validate297.errors);
 errors = vErrors.length;
 }
 var valid10 = _errs68 === errors;
@@ -12071,7 +12150,7 @@ break;
 }
 }
 else {
-validate281.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate284.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12084,7 +12163,7 @@ if(valid7){
 if(data.safety_identifier !== undefined){
 const _errs69 = errors;
 if(typeof data.safety_identifier !== "string"){
-validate281.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs69 === errors;
@@ -12096,7 +12175,7 @@ if(valid7){
 if(data.output_format !== undefined){
 const _errs71 = errors;
 if(typeof data.output_format !== "string"){
-validate281.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs71 === errors;
@@ -12133,21 +12212,21 @@ var valid7 = true;
 }
 }
 else {
-validate281.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate281.errors = vErrors;
+validate284.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate281.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate284.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate280.evaluated;
+const evaluated0 = validate283.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12155,12 +12234,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate281(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
+if(!(validate284(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate281.evaluated.props;
+var props0 = validate284.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -12170,17 +12249,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate280.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "queued") || (data0 === "running")) || (data0 === "succeeded")) || (data0 === "failed")) || (data0 === "expired"))){
-validate280.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema122.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema123.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate280.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate283.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12192,56 +12271,18 @@ props0.status = true;
 }
 }
 }
-validate280.errors = vErrors;
+validate283.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate280.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate283.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateMusicTaskCallback = validate297;
-const schema131 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
-const schema132 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
-const schema133 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema134 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
-const schema135 = {"type":"object","required":["cost"],"properties":{"cost":{"$ref":"#/$defs/TaskCost"}}};
-
-function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate302.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.cost === undefined) && (missing0 = "cost")){
-validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.cost !== undefined){
-if(!(validate291(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
-errors = vErrors.length;
-}
-}
-}
-}
-else {
-validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate302.errors = vErrors;
-return errors === 0;
-}
-validate302.evaluated = {"props":{"cost":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema136 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+export const validateMusicTaskCallback = validate300;
+const schema132 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
+const schema133 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
+const schema134 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema135 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
+const schema136 = {"type":"object","required":["cost"],"properties":{"cost":{"$ref":"#/$defs/TaskCost"}}};
 
 function validate305(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12253,25 +12294,63 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.cost === undefined) && (missing0 = "cost")){
+validate305.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
-validate305.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema136.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.cost !== undefined){
+if(!(validate294(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+else {
+validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
+}
 }
 validate305.errors = vErrors;
 return errors === 0;
 }
-validate305.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate305.evaluated = {"props":{"cost":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema137 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+
+function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate308.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate308.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
+validate308.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema137.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate308.errors = vErrors;
+return errors === 0;
+}
+validate308.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
 
-function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate300.evaluated;
+const evaluated0 = validate303.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12282,14 +12361,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.task_id === undefined) && (missing0 = "task_id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.fail_reason === undefined) && (missing0 = "fail_reason"))) || ((data.submit_time === undefined) && (missing0 = "submit_time"))) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.finish_time === undefined) && (missing0 = "finish_time"))) || ((data.progress === undefined) && (missing0 = "progress"))){
-validate300.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate303.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.task_id !== undefined){
 const _errs1 = errors;
 if(typeof data.task_id !== "string"){
-validate300.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12300,8 +12379,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -12312,8 +12391,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs4 = errors;
-if(!(validate302(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate305(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -12324,8 +12403,8 @@ var valid0 = true;
 if(valid0){
 if(data.status !== undefined){
 const _errs5 = errors;
-if(!(validate305(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
+if(!(validate308(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate308.errors : vErrors.concat(validate308.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -12337,7 +12416,7 @@ if(valid0){
 if(data.fail_reason !== undefined){
 const _errs6 = errors;
 if(typeof data.fail_reason !== "string"){
-validate300.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -12350,13 +12429,13 @@ if(data.submit_time !== undefined){
 let data5 = data.submit_time;
 const _errs8 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate300.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate303.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate300.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate303.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12371,13 +12450,13 @@ if(data.start_time !== undefined){
 let data6 = data.start_time;
 const _errs10 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate300.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate303.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate300.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate303.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12392,13 +12471,13 @@ if(data.finish_time !== undefined){
 let data7 = data.finish_time;
 const _errs12 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate300.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate303.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-validate300.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate303.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12415,12 +12494,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data8 === "string"){
 if(!pattern4.test(data8)){
-validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate303.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate300.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12440,24 +12519,24 @@ var valid0 = true;
 }
 }
 else {
-validate300.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate303.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate300.errors = vErrors;
+validate303.errors = vErrors;
 return errors === 0;
 }
-validate300.evaluated = {"props":{"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate303.evaluated = {"props":{"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema137 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
-const formats12 = runtime1.fullFormats["date-time"];
-const schema138 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
-const schema139 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
+const schema138 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
+const formats14 = runtime1.fullFormats["date-time"];
+const schema139 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
+const schema140 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate310(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate310.evaluated;
+const evaluated0 = validate313.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12472,18 +12551,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 1 || isNaN(data0)){
-validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate310.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12499,18 +12578,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1 || isNaN(data1)){
-validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate310.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12526,18 +12605,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate310.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12550,20 +12629,20 @@ var valid0 = true;
 }
 }
 else {
-validate310.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate313.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate310.errors = vErrors;
+validate313.errors = vErrors;
 return errors === 0;
 }
-validate310.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
+validate313.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate309.evaluated;
+const evaluated0 = validate312.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12576,7 +12655,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate309.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema138.properties.tags.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema139.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12589,7 +12668,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate309.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema138.properties.prompt.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema139.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12602,7 +12681,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate309.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema138.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema139.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12615,7 +12694,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate309.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema138.properties.negative_tags.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema139.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12628,7 +12707,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate309.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema138.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema139.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12641,7 +12720,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate309.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema138.properties.history.type},message:"must be array,null"}];
+validate312.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema139.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -12655,7 +12734,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate309.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate312.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12676,7 +12755,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate309.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema138.properties.concat_history.type},message:"must be array,null"}];
+validate312.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema139.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -12690,7 +12769,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate309.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate312.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12711,7 +12790,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate309.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema138.properties.type.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema139.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12724,13 +12803,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate309.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema138.properties.duration.type},message:"must be number,null"}];
+validate312.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema139.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate309.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate312.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12745,7 +12824,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate309.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema138.properties.refund_credits.type},message:"must be boolean,null"}];
+validate312.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema139.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12758,7 +12837,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema138.properties.stream.type},message:"must be boolean,null"}];
+validate312.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema139.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12771,7 +12850,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate309.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema138.properties.error_type.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema139.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12784,7 +12863,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate309.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema138.properties.error_message.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema139.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12797,7 +12876,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema138.properties.stem_from_id.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema139.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -12810,7 +12889,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema138.properties.stem_task.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema139.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -12823,7 +12902,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema138.properties.stem_type_id.type},message:"must be integer,null"}];
+validate312.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema139.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12836,7 +12915,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate309.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema138.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema139.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12849,7 +12928,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate309.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema138.properties.has_vocal.type},message:"must be boolean,null"}];
+validate312.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema139.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12862,7 +12941,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate309.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema138.properties.has_stem.type},message:"must be boolean,null"}];
+validate312.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema139.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12875,7 +12954,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate309.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema138.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate312.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema139.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12886,8 +12965,8 @@ var valid0 = true;
 if(valid0){
 if(data.control_sliders !== undefined){
 const _errs47 = errors;
-if(!(validate310(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate310.errors : vErrors.concat(validate310.errors);
+if(!(validate313(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate313.errors : vErrors.concat(validate313.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
@@ -12900,7 +12979,7 @@ if(data.task !== undefined){
 let data23 = data.task;
 const _errs48 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate309.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema138.properties.task.type},message:"must be string,null"}];
+validate312.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema139.properties.task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs48 === errors;
@@ -12931,20 +13010,20 @@ var valid0 = true;
 }
 }
 else {
-validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate309.errors = vErrors;
+validate312.errors = vErrors;
 return errors === 0;
 }
-validate309.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate312.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate308.evaluated;
+const evaluated0 = validate311.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12955,14 +13034,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate308.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate311.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate308.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12974,7 +13053,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate308.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12986,7 +13065,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate308.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12999,11 +13078,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate308.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate308.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema137.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate311.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema138.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13015,7 +13094,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate308.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13027,7 +13106,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate308.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -13039,7 +13118,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate308.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13051,7 +13130,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate308.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13063,7 +13142,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate308.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13075,7 +13154,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate308.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -13090,13 +13169,13 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(!(formats12.validate(data10))){
-validate308.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+if(!(formats14.validate(data10))){
+validate311.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate308.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate311.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13110,7 +13189,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs23 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate308.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate311.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -13122,7 +13201,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs25 = errors;
 if(typeof data.is_public !== "boolean"){
-validate308.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate311.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13134,7 +13213,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs27 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate308.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate311.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13146,7 +13225,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs29 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate308.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate311.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13159,7 +13238,7 @@ if(data.play_count !== undefined){
 let data15 = data.play_count;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate308.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate311.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -13172,7 +13251,7 @@ if(data.upvote_count !== undefined){
 let data16 = data.upvote_count;
 const _errs33 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate308.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate311.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -13183,8 +13262,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs35 = errors;
-if(!(validate309(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
+if(!(validate312(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs35 === errors;
@@ -13212,35 +13291,35 @@ var valid0 = true;
 }
 }
 else {
-validate308.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate311.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate308.errors = vErrors;
+validate311.errors = vErrors;
 return errors === 0;
 }
-validate308.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate311.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate299(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate299.evaluated;
+const evaluated0 = validate302.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate300(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate300.errors : vErrors.concat(validate300.errors);
+if(!(validate303(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate299.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13248,11 +13327,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate299.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate302.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("MUSIC" !== data0){
-validate299.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
+validate302.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -13270,8 +13349,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate308(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate308.errors : vErrors.concat(validate308.errors);
+if(!(validate311(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -13281,7 +13360,7 @@ break;
 }
 }
 else {
-validate299.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate302.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -13294,22 +13373,22 @@ var valid1 = true;
 }
 }
 else {
-validate299.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate299.errors = vErrors;
+validate302.errors = vErrors;
 return errors === 0;
 }
-validate299.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate302.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema140 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema141 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
+const schema141 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema142 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
 
-function validate317(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate320(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate317.evaluated;
+const evaluated0 = validate320.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13317,21 +13396,21 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate317.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema141.type},message:"must be object,null"}];
+validate320.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema142.type},message:"must be object,null"}];
 return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.text === undefined) && (missing0 = "text"))){
-validate317.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate320.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate317.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate320.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13343,7 +13422,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate317.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate320.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13355,7 +13434,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate317.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate320.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13367,7 +13446,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs7 = errors;
 if(typeof data.text !== "string"){
-validate317.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate320.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13381,31 +13460,31 @@ var valid0 = true;
 }
 }
 }
-validate317.errors = vErrors;
+validate320.errors = vErrors;
 return errors === 0;
 }
-validate317.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+validate320.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate315(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate318(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate315.evaluated;
+const evaluated0 = validate318.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate300(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate300.errors : vErrors.concat(validate300.errors);
+if(!(validate303(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate315.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate318.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13413,11 +13492,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate315.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate318.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("LYRICS" !== data0){
-validate315.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
+validate318.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -13428,8 +13507,8 @@ var valid1 = true;
 if(valid1){
 if(data.data !== undefined){
 const _errs4 = errors;
-if(!(validate317(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate317.errors : vErrors.concat(validate317.errors);
+if(!(validate320(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate320.errors : vErrors.concat(validate320.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -13441,20 +13520,20 @@ var valid1 = true;
 }
 }
 else {
-validate315.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate318.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate315.errors = vErrors;
+validate318.errors = vErrors;
 return errors === 0;
 }
-validate315.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate318.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate301(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate298.evaluated;
+const evaluated0 = validate301.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13465,8 +13544,8 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate299(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate299.errors : vErrors.concat(validate299.errors);
+if(!(validate302(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -13487,8 +13566,8 @@ props0.finish_time = true;
 props0.progress = true;
 }
 const _errs2 = errors;
-if(!(validate315(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate315.errors : vErrors.concat(validate315.errors);
+if(!(validate318(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate318.errors : vErrors.concat(validate318.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -13525,7 +13604,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate298.errors = vErrors;
+validate301.errors = vErrors;
 return false;
 }
 else {
@@ -13539,17 +13618,17 @@ vErrors = null;
 }
 }
 }
-validate298.errors = vErrors;
+validate301.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate298.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate301.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate297.evaluated;
+const evaluated0 = validate300.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13557,12 +13636,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate298(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
+if(!(validate301(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate301.errors : vErrors.concat(validate301.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate298.evaluated.props;
+var props0 = validate301.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -13572,17 +13651,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate297.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data0 === "SUCCESS") || (data0 === "FAILURE"))){
-validate297.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema131.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema132.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate297.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate300.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13594,20 +13673,20 @@ props0.status = true;
 }
 }
 }
-validate297.errors = vErrors;
+validate300.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate297.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate300.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateImageJobCallback = validate321;
-const schema142 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
-const schema143 = {"type":["integer","null"],"minimum":0};
+export const validateImageJobCallback = validate324;
+const schema143 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
+const schema144 = {"type":["integer","null"],"minimum":0};
 
-function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate324.evaluated;
+const evaluated0 = validate327.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13615,28 +13694,28 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema143.type},message:"must be integer,null"}];
+validate327.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema144.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate324.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate327.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-validate324.errors = vErrors;
+validate327.errors = vErrors;
 return errors === 0;
 }
-validate324.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate327.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema144 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+const schema145 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
 
-function validate328(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate328.evaluated;
+const evaluated0 = validate331.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13647,14 +13726,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
-validate328.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate331.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.customId !== undefined){
 const _errs1 = errors;
 if(typeof data.customId !== "string"){
-validate328.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate331.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13666,7 +13745,7 @@ if(valid0){
 if(data.emoji !== undefined){
 const _errs3 = errors;
 if(typeof data.emoji !== "string"){
-validate328.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate331.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13678,7 +13757,7 @@ if(valid0){
 if(data.label !== undefined){
 const _errs5 = errors;
 if(typeof data.label !== "string"){
-validate328.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate331.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13691,7 +13770,7 @@ if(data.type !== undefined){
 let data3 = data.type;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate328.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate331.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13704,18 +13783,18 @@ if(data.style !== undefined){
 let data4 = data.style;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 4 || isNaN(data4)){
-validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate328.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -13733,20 +13812,20 @@ var valid0 = true;
 }
 }
 else {
-validate328.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate331.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate328.errors = vErrors;
+validate331.errors = vErrors;
 return errors === 0;
 }
-validate328.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+validate331.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate321(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate321.evaluated;
+const evaluated0 = validate324.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13757,14 +13836,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate321.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate324.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate321.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13775,8 +13854,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate282(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -13787,8 +13866,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs4 = errors;
-if(!(validate302(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate305(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13800,7 +13879,7 @@ if(valid0){
 if(data.action !== undefined){
 const _errs5 = errors;
 if(typeof data.action !== "string"){
-validate321.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13813,7 +13892,7 @@ if(data.customId !== undefined){
 let data4 = data.customId;
 const _errs7 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate321.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema142.properties.customId.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema143.properties.customId.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13826,7 +13905,7 @@ if(data.botType !== undefined){
 let data5 = data.botType;
 const _errs9 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate321.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema142.properties.botType.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema143.properties.botType.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13839,7 +13918,7 @@ if(data.prompt !== undefined){
 let data6 = data.prompt;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate321.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema142.properties.prompt.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema143.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -13852,7 +13931,7 @@ if(data.promptEn !== undefined){
 let data7 = data.promptEn;
 const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate321.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema142.properties.promptEn.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema143.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13865,7 +13944,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs15 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate321.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema142.properties.description.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema143.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13878,7 +13957,7 @@ if(data.state !== undefined){
 let data9 = data.state;
 const _errs17 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate321.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema142.properties.state.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema143.properties.state.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13889,8 +13968,8 @@ var valid0 = true;
 if(valid0){
 if(data.submitTime !== undefined){
 const _errs19 = errors;
-if(!(validate324(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
+if(!(validate327(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs19 === errors;
@@ -13901,8 +13980,8 @@ var valid0 = true;
 if(valid0){
 if(data.startTime !== undefined){
 const _errs20 = errors;
-if(!(validate324(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
+if(!(validate327(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -13913,8 +13992,8 @@ var valid0 = true;
 if(valid0){
 if(data.finishTime !== undefined){
 const _errs21 = errors;
-if(!(validate324(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate324.errors : vErrors.concat(validate324.errors);
+if(!(validate327(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs21 === errors;
@@ -13929,12 +14008,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data13 === "string"){
 if(!pattern4.test(data13)){
-validate321.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate324.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate321.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13948,11 +14027,11 @@ if(data.status !== undefined){
 let data14 = data.status;
 const _errs24 = errors;
 if(typeof data14 !== "string"){
-validate321.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate324.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((data14 === "NOT_START") || (data14 === "SUBMITTED")) || (data14 === "MODAL")) || (data14 === "IN_PROGRESS")) || (data14 === "SUCCESS")) || (data14 === "FAILURE"))){
-validate321.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema142.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate324.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema143.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -13965,7 +14044,7 @@ if(data.imageUrl !== undefined){
 let data15 = data.imageUrl;
 const _errs26 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate321.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema142.properties.imageUrl.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema143.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -13978,7 +14057,7 @@ if(data.videoUrl !== undefined){
 let data16 = data.videoUrl;
 const _errs28 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate321.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema142.properties.videoUrl.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema143.properties.videoUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -13991,7 +14070,7 @@ if(data.failReason !== undefined){
 let data17 = data.failReason;
 const _errs30 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-validate321.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema142.properties.failReason.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema143.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -14009,8 +14088,8 @@ var valid1 = true;
 const len0 = data18.length;
 for(let i0=0; i0<len0; i0++){
 const _errs34 = errors;
-if(!(validate328(data18[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data18,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate328.errors : vErrors.concat(validate328.errors);
+if(!(validate331(data18[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data18,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs34 === errors;
@@ -14020,7 +14099,7 @@ break;
 }
 }
 else {
-validate321.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate324.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -14039,7 +14118,7 @@ if(data20.finalPrompt !== undefined){
 let data21 = data20.finalPrompt;
 const _errs37 = errors;
 if((typeof data21 !== "string") && (data21 !== null)){
-validate321.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema142.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs37 === errors;
@@ -14052,7 +14131,7 @@ if(data20.finalZhPrompt !== undefined){
 let data22 = data20.finalZhPrompt;
 const _errs39 = errors;
 if((typeof data22 !== "string") && (data22 !== null)){
-validate321.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema142.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs39 === errors;
@@ -14063,7 +14142,7 @@ var valid2 = true;
 }
 }
 else {
-validate321.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate324.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14077,7 +14156,7 @@ if(data.maskBase64 !== undefined){
 let data23 = data.maskBase64;
 const _errs41 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate321.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema142.properties.maskBase64.type},message:"must be string,null"}];
+validate324.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema143.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -14108,23 +14187,23 @@ var valid0 = true;
 }
 }
 else {
-validate321.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate321.errors = vErrors;
+validate324.errors = vErrors;
 return errors === 0;
 }
-validate321.evaluated = {"props":{"id":true,"queue":true,"usage":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate324.evaluated = {"props":{"id":true,"queue":true,"usage":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaLowEvent = validate330;
-const schema145 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
-const schema146 = {"type":"string"};
+export const validateQuotaLowEvent = validate333;
+const schema146 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
+const schema147 = {"type":"string"};
 
-function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate334(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate331.evaluated;
+const evaluated0 = validate334.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14132,15 +14211,45 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate331.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate334.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate331.errors = vErrors;
+validate334.errors = vErrors;
 return errors === 0;
 }
-validate331.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate334.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema147 = {"type":"string","format":"date-time"};
+const schema148 = {"type":"string","format":"date-time"};
+
+function validate336(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate336.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(errors === 0){
+if(typeof data === "string"){
+if(!(formats14.validate(data))){
+validate336.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+else {
+validate336.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+validate336.errors = vErrors;
+return errors === 0;
+}
+validate336.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
 
 function validate333(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14153,47 +14262,17 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!(formats12.validate(data))){
-validate333.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
-return false;
-}
-}
-else {
-validate333.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-validate333.errors = vErrors;
-return errors === 0;
-}
-validate333.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate330(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate330.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate330.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate333.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14206,11 +14285,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate330.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate333.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.low" !== data1){
-validate330.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
+validate333.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14221,8 +14300,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14238,7 +14317,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.balance === undefined) && (missing1 = "balance"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))){
-validate330.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate333.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14246,7 +14325,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate330.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate333.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14259,7 +14338,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate330.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema145.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate333.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema146.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14272,7 +14351,7 @@ if(data3.key_name !== undefined){
 let data6 = data3.key_name;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate330.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema145.properties.data.properties.key_name.type},message:"must be string,null"}];
+validate333.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema146.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14285,7 +14364,7 @@ if(data3.balance !== undefined){
 let data7 = data3.balance;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate330.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate333.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14298,7 +14377,7 @@ if(data3.threshold !== undefined){
 let data8 = data3.threshold;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate330.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate333.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14313,7 +14392,7 @@ var valid1 = true;
 }
 }
 else {
-validate330.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate333.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14328,196 +14407,17 @@ var valid0 = true;
 }
 }
 else {
-validate330.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate333.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate330.errors = vErrors;
+validate333.errors = vErrors;
 return errors === 0;
 }
-validate330.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate333.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaExhaustedEvent = validate335;
-const schema148 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
-
-function validate335(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate335.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate335.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.id !== undefined){
-const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs2 = errors;
-if(typeof data1 !== "string"){
-validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("quota.exhausted" !== data1){
-validate335.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.timestamp !== undefined){
-const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data3 = data.data;
-const _errs5 = errors;
-if(errors === _errs5){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-let missing1;
-if(((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.debt === undefined) && (missing1 = "debt"))){
-validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data3.user_id !== undefined){
-let data4 = data3.user_id;
-const _errs7 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate335.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.key_id !== undefined){
-let data5 = data3.key_id;
-const _errs9 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate335.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema148.properties.data.properties.key_id.type},message:"must be integer,null"}];
-return false;
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.key_name !== undefined){
-let data6 = data3.key_name;
-const _errs11 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate335.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema148.properties.data.properties.key_name.type},message:"must be string,null"}];
-return false;
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.debt !== undefined){
-let data7 = data3.debt;
-const _errs13 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate335.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid1 = _errs13 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate335.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate335.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate335.errors = vErrors;
-return errors === 0;
-}
-validate335.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateBudgetReachedEvent = validate338;
-const schema149 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"budget.reached"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["budget_id","user_id","key_id","amount","spent","threshold","period","period_end","hard"],"properties":{"budget_id":{"type":"integer"},"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"amount":{"type":"integer"},"spent":{"type":"integer"},"threshold":{"type":"integer"},"period":{"$ref":"#/$defs/BudgetPeriod"},"period_end":{"type":"string"},"hard":{"type":"boolean"}}}}};
-const schema150 = {"type":"string","enum":["daily","weekly","monthly"]};
-
-function validate341(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate341.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-validate341.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data === "daily") || (data === "weekly")) || (data === "monthly"))){
-validate341.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema150.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate341.errors = vErrors;
-return errors === 0;
-}
-validate341.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
+export const validateQuotaExhaustedEvent = validate338;
+const schema149 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
 
 function validate338(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14539,8 +14439,8 @@ return false;
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14556,8 +14456,8 @@ if(typeof data1 !== "string"){
 validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("budget.reached" !== data1){
-validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
+if("quota.exhausted" !== data1){
+validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14568,8 +14468,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14584,16 +14484,16 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if((((((((((data3.budget_id === undefined) && (missing1 = "budget_id")) || ((data3.user_id === undefined) && (missing1 = "user_id"))) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.amount === undefined) && (missing1 = "amount"))) || ((data3.spent === undefined) && (missing1 = "spent"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))) || ((data3.period === undefined) && (missing1 = "period"))) || ((data3.period_end === undefined) && (missing1 = "period_end"))) || ((data3.hard === undefined) && (missing1 = "hard"))){
+if(((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.debt === undefined) && (missing1 = "debt"))){
 validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.budget_id !== undefined){
-let data4 = data3.budget_id;
+if(data3.user_id !== undefined){
+let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate338.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14602,11 +14502,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.user_id !== undefined){
-let data5 = data3.user_id;
+if(data3.key_id !== undefined){
+let data5 = data3.key_id;
 const _errs9 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate338.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate338.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema149.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14615,11 +14515,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.key_id !== undefined){
-let data6 = data3.key_id;
+if(data3.key_name !== undefined){
+let data6 = data3.key_name;
 const _errs11 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate338.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema149.properties.data.properties.key_id.type},message:"must be integer,null"}];
+if((typeof data6 !== "string") && (data6 !== null)){
+validate338.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema149.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14628,84 +14528,17 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.amount !== undefined){
-let data7 = data3.amount;
+if(data3.debt !== undefined){
+let data7 = data3.debt;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate338.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate338.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
 }
 else {
 var valid1 = true;
-}
-if(valid1){
-if(data3.spent !== undefined){
-let data8 = data3.spent;
-const _errs15 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate338.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid1 = _errs15 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.threshold !== undefined){
-let data9 = data3.threshold;
-const _errs17 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate338.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid1 = _errs17 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.period !== undefined){
-const _errs19 = errors;
-if(!(validate341(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate341.errors : vErrors.concat(validate341.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs19 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.period_end !== undefined){
-const _errs20 = errors;
-if(typeof data3.period_end !== "string"){
-validate338.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs20 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.hard !== undefined){
-const _errs22 = errors;
-if(typeof data3.hard !== "boolean"){
-validate338.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid1 = _errs22 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -14737,13 +14570,38 @@ return errors === 0;
 }
 validate338.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskStuckEvent = validate343;
-const schema151 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
+export const validateBudgetReachedEvent = validate341;
+const schema150 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"budget.reached"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["budget_id","user_id","key_id","amount","spent","threshold","period","period_end","hard"],"properties":{"budget_id":{"type":"integer"},"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"amount":{"type":"integer"},"spent":{"type":"integer"},"threshold":{"type":"integer"},"period":{"$ref":"#/$defs/BudgetPeriod"},"period_end":{"type":"string"},"hard":{"type":"boolean"}}}}};
+const schema151 = {"type":"string","enum":["daily","weekly","monthly"]};
 
-function validate343(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate344(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate343.evaluated;
+const evaluated0 = validate344.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate344.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data === "daily") || (data === "weekly")) || (data === "monthly"))){
+validate344.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema151.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate344.errors = vErrors;
+return errors === 0;
+}
+validate344.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate341(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate341.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14754,14 +14612,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate343.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate341.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14774,11 +14632,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate343.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate341.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("task.stuck" !== data1){
-validate343.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
+if("budget.reached" !== data1){
+validate341.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14789,8 +14647,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14805,16 +14663,16 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.task_id === undefined) && (missing1 = "task_id"))) || ((data3.model === undefined) && (missing1 = "model"))) || ((data3.reported_at === undefined) && (missing1 = "reported_at"))){
-validate343.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+if((((((((((data3.budget_id === undefined) && (missing1 = "budget_id")) || ((data3.user_id === undefined) && (missing1 = "user_id"))) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.amount === undefined) && (missing1 = "amount"))) || ((data3.spent === undefined) && (missing1 = "spent"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))) || ((data3.period === undefined) && (missing1 = "period"))) || ((data3.period_end === undefined) && (missing1 = "period_end"))) || ((data3.hard === undefined) && (missing1 = "hard"))){
+validate341.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.user_id !== undefined){
-let data4 = data3.user_id;
+if(data3.budget_id !== undefined){
+let data4 = data3.budget_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate343.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate341.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14823,11 +14681,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.key_id !== undefined){
-let data5 = data3.key_id;
+if(data3.user_id !== undefined){
+let data5 = data3.user_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate343.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate341.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14836,10 +14694,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.task_id !== undefined){
+if(data3.key_id !== undefined){
+let data6 = data3.key_id;
 const _errs11 = errors;
-if(typeof data3.task_id !== "string"){
-validate343.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate341.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema150.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14848,10 +14707,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.model !== undefined){
+if(data3.amount !== undefined){
+let data7 = data3.amount;
 const _errs13 = errors;
-if(typeof data3.model !== "string"){
-validate343.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate341.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14860,13 +14720,63 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.reported_at !== undefined){
+if(data3.spent !== undefined){
+let data8 = data3.spent;
 const _errs15 = errors;
-if(typeof data3.reported_at !== "string"){
-validate343.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate341.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.threshold !== undefined){
+let data9 = data3.threshold;
+const _errs17 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate341.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid1 = _errs17 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.period !== undefined){
+const _errs19 = errors;
+if(!(validate344(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate344.errors : vErrors.concat(validate344.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs19 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.period_end !== undefined){
+const _errs20 = errors;
+if(typeof data3.period_end !== "string"){
+validate341.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs20 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.hard !== undefined){
+const _errs22 = errors;
+if(typeof data3.hard !== "boolean"){
+validate341.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid1 = _errs22 === errors;
 }
 else {
 var valid1 = true;
@@ -14877,8 +14787,12 @@ var valid1 = true;
 }
 }
 }
+}
+}
+}
+}
 else {
-validate343.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate341.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14893,17 +14807,17 @@ var valid0 = true;
 }
 }
 else {
-validate343.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate341.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate343.errors = vErrors;
+validate341.errors = vErrors;
 return errors === 0;
 }
-validate343.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate341.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateChannelUnhealthyEvent = validate346;
-const schema152 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
+export const validateTaskStuckEvent = validate346;
+const schema152 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
 
 function validate346(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14925,8 +14839,8 @@ return false;
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14942,8 +14856,8 @@ if(typeof data1 !== "string"){
 validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("channel.unhealthy" !== data1){
-validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
+if("task.stuck" !== data1){
+validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14954,8 +14868,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14970,15 +14884,16 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if(((data3.channel === undefined) && (missing1 = "channel")) || ((data3.since === undefined) && (missing1 = "since"))){
+if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.task_id === undefined) && (missing1 = "task_id"))) || ((data3.model === undefined) && (missing1 = "model"))) || ((data3.reported_at === undefined) && (missing1 = "reported_at"))){
 validate346.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.channel !== undefined){
+if(data3.user_id !== undefined){
+let data4 = data3.user_id;
 const _errs7 = errors;
-if(typeof data3.channel !== "string"){
-validate346.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate346.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14987,16 +14902,56 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.since !== undefined){
+if(data3.key_id !== undefined){
+let data5 = data3.key_id;
 const _errs9 = errors;
-if(typeof data3.since !== "string"){
-validate346.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate346.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
 }
 else {
 var valid1 = true;
+}
+if(valid1){
+if(data3.task_id !== undefined){
+const _errs11 = errors;
+if(typeof data3.task_id !== "string"){
+validate346.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.model !== undefined){
+const _errs13 = errors;
+if(typeof data3.model !== "string"){
+validate346.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs13 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.reported_at !== undefined){
+const _errs15 = errors;
+if(typeof data3.reported_at !== "string"){
+validate346.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs15 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
 }
 }
 }
@@ -15026,8 +14981,8 @@ return errors === 0;
 }
 validate346.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateEndpointPing = validate349;
-const schema153 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
+export const validateChannelUnhealthyEvent = validate349;
+const schema153 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
 
 function validate349(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15049,8 +15004,8 @@ return false;
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate331(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -15066,8 +15021,8 @@ if(typeof data1 !== "string"){
 validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("ping" !== data1){
-validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+if("channel.unhealthy" !== data1){
+validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -15078,8 +15033,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate333(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate333.errors : vErrors.concat(validate333.errors);
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -15094,16 +15049,33 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if((data3.endpoint_id === undefined) && (missing1 = "endpoint_id")){
+if(((data3.channel === undefined) && (missing1 = "channel")) || ((data3.since === undefined) && (missing1 = "since"))){
 validate349.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.endpoint_id !== undefined){
-let data4 = data3.endpoint_id;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate349.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(data3.channel !== undefined){
+const _errs7 = errors;
+if(typeof data3.channel !== "string"){
+validate349.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.since !== undefined){
+const _errs9 = errors;
+if(typeof data3.since !== "string"){
+validate349.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
 }
 }
 }
@@ -15132,6 +15104,113 @@ validate349.errors = vErrors;
 return errors === 0;
 }
 validate349.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateEndpointPing = validate352;
+const schema154 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
+
+function validate352(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate352.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
+validate352.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.id !== undefined){
+const _errs1 = errors;
+if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate352.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("ping" !== data1){
+validate352.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timestamp !== undefined){
+const _errs4 = errors;
+if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data3 = data.data;
+const _errs5 = errors;
+if(errors === _errs5){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing1;
+if((data3.endpoint_id === undefined) && (missing1 = "endpoint_id")){
+validate352.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data3.endpoint_id !== undefined){
+let data4 = data3.endpoint_id;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate352.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+}
+}
+else {
+validate352.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate352.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate352.errors = vErrors;
+return errors === 0;
+}
+validate352.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {

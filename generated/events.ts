@@ -511,6 +511,13 @@ export interface components {
             };
         };
         /**
+         * CallCost
+         * Format: int64
+         * @description Quota units charged for the call, as in `quota` of its log entry. In the last usage of a stream or task only. A later refund does not change it. Absent if the call is not charged.
+         * @example 26
+         */
+        CallCost: number;
+        /**
          * SessionFinished
          * @description All audio was sent. The gateway then closes the connection with 1000. Read until this event before you close the connection.
          */
@@ -521,6 +528,10 @@ export interface components {
              * @constant
              */
             type: "session.finished";
+            /** @description Charge of the session. Absent if nothing is charged. */
+            usage?: {
+                cost: components["schemas"]["CallCost"];
+            };
         };
         /**
          * RealtimeErrorDetails
@@ -878,6 +889,7 @@ export interface components {
              * @example 106
              */
             total_tokens?: number;
+            cost?: components["schemas"]["CallCost"];
             /** @description Input tokens by kind. */
             input_tokens_details?: {
                 /** @description Text tokens. */
@@ -2696,6 +2708,7 @@ export type ResponseAudioDone = components['schemas']['ResponseAudioDone'];
 export type ResponseContentPartDone = components['schemas']['ResponseContentPartDone'];
 export type ResponseOutputItemDone = components['schemas']['ResponseOutputItemDone'];
 export type ResponseDone = components['schemas']['ResponseDone'];
+export type CallCost = components['schemas']['CallCost'];
 export type SessionFinished = components['schemas']['SessionFinished'];
 export type RealtimeErrorDetails = components['schemas']['RealtimeErrorDetails'];
 export type RealtimeError = components['schemas']['RealtimeError'];

@@ -3228,6 +3228,13 @@ export interface components {
             expires_at?: number;
         };
         /**
+         * CallCost
+         * Format: int64
+         * @description Quota units charged for the call, as in `quota` of its log entry. In the last usage of a stream or task only. A later refund does not change it. Absent if the call is not charged.
+         * @example 26
+         */
+        CallCost: number;
+        /**
          * SpeechUsage
          * @description Usage reported by the provider in the model's unit. Streams report cumulative usage; the last value counts.
          */
@@ -3252,6 +3259,7 @@ export interface components {
              * @example 106
              */
             total_tokens?: number;
+            cost?: components["schemas"]["CallCost"];
             /** @description Input tokens by kind. */
             input_tokens_details?: {
                 /** @description Text tokens. */

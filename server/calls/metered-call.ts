@@ -35,8 +35,8 @@ interface UpstreamCall {
   /** Aborted when the client disconnects or the call times out. */
   readonly signal: AbortSignal;
   readonly metering: Metering;
-  /** Settles the call. Resolves when the settlement is durable. */
-  settle(meter: CallMeter): Promise<void>;
+  /** Settles the call. Resolves when the settlement is durable, with the charged quota. Undefined: the call was refunded. */
+  settle(meter: CallMeter): Promise<number | undefined>;
 }
 
 /** Builds the client's response from the upstream's. */
@@ -102,7 +102,11 @@ export async function runMeteredCall<Upstream extends Candidate>(
       output = await respond(upstream, {
         signal,
         metering,
-        settle: async (meter) => reply.reportCharge(await settle(metering, meter, upstream)),
+        settle: async (meter) => {
+          const charged = await settle(metering, meter, upstream);
+          reply.reportCharge(charged);
+          return charged;
+        },
       });
       await output.send();
     });

@@ -49,15 +49,16 @@ export class TextReservation {
 
   /**
    * Charges the usage, or refunds the reservation when nothing was used. `bound` is the upper bound of the text.
-   * Resolves when the settlement is on disk.
+   * Resolves when the settlement is on disk, with the charged quota. Undefined: nothing was charged.
    */
-  close(usage: Usage | undefined, outcome: CallOutcome, bound: UsageBound): Promise<void> {
+  close(usage: Usage | undefined, outcome: CallOutcome, bound: UsageBound): Promise<number | undefined> {
     return this.#enqueue(async () => {
       this.#closed = true;
-      if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome, bound);
-      else if (outcome.errorCode !== undefined)
+      if (usage !== undefined && usage.units > 0) return this.#metering?.charge(usage, outcome, bound);
+      if (outcome.errorCode !== undefined)
         await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode });
       else await this.#metering?.refund({ state: 'completed', ...outcome, errorCode: 'nothing_used' });
+      return undefined;
     });
   }
 

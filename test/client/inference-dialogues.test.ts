@@ -35,7 +35,7 @@ describe('the examples of the inference channel', () => {
     }
     expect(hex(await audio)).toEqual(['fff364c40000', 'fff364c40b00', 'fff364c41600']);
     expect(events.at(-1)).toBe('task-finished');
-    expect(await task.close()).toEqual({ characters: 18 });
+    expect(await task.close()).toEqual({ characters: 18, cost: 18 });
     await connection.close();
     expect(dialogue.problems).toEqual([]);
     expect(dialogue.played()).toBe(true);
@@ -48,13 +48,13 @@ describe('the examples of the inference channel', () => {
     await first.send('Good day.');
     await first.flush();
     await expect(connection.task(options)).rejects.toThrow('Another task is running; finish it first.');
-    expect(await first.close()).toEqual({ characters: 9 });
+    expect(await first.close()).toEqual({ characters: 9, cost: 9 });
     const second = await connection.task(options);
     expect(second.id).not.toBe(first.id);
     await second.send('Go well.');
     await second.finish();
     expect(hex(await collect(second.audio()))).toEqual(['000001000200']);
-    expect(await second.close()).toEqual({ characters: 8 });
+    expect(await second.close()).toEqual({ characters: 8, cost: 8 });
     expect(() => second.send('More.')).toThrow('continue-task: the task is finishing or has finished.');
     expect(dialogue.problems).toEqual([]);
     expect(dialogue.all).toHaveLength(1);

@@ -70,7 +70,7 @@ test('two tasks on one socket', async () => {
     await task.finish();
     const chunks = await collect(task.audio());
     expect(secondsOf(chunks, 16_000)).toBeGreaterThan(1);
-    expect(await task.close()).toEqual({ characters: text.length });
+    expect(await task.close()).toEqual({ characters: text.length, cost: text.length });
   }
   await connection.close();
 });

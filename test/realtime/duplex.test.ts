@@ -118,7 +118,7 @@ describe('a task', () => {
     client.send(textFrame(id, 'morning.'));
     client.send(finishFrame(id));
     const finished = await named('task-finished');
-    expect((finished.payload as Frame).usage).toEqual({ characters: 13 });
+    expect((finished.payload as Frame).usage).toEqual({ characters: 13, cost: 13 });
     expect(client.audio).toEqual([audio, audio]);
     expect(eventsOf()).toEqual(['task-started', ...spoken, ...spoken, 'task-finished']);
     const [run, ...rest] = upstreamFrames();

@@ -97,7 +97,7 @@ describe.each(engines)('the billing of a session on %s', (engine) => {
     await synthesize('Nine char');
     await synthesize('Nine more');
     send('session.finish');
-    await ofType('session.finished');
+    expect(await ofType('session.finished')).toMatchObject({ usage: { cost: 90 } });
     // The session is settled before session.finished is sent.
     expect(await row()).toMatchObject({ state: 'settled', charged: 18 * 2 * 2.5, unit: 'characters' });
     expect(await remainingQuota(target, token.id)).toBe(1000 - 90);

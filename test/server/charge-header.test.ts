@@ -78,6 +78,20 @@ describe.each(engines)('x-unigate-cost on %s', (engine) => {
     expect((await entryOf(target, response)).quota).toBeGreaterThan(0);
   });
 
+  test('events of a model without an HTTP route end with the charge', async () => {
+    const body = { model: 'voxa-v1', input, voice: 'voxanna', stream: true, stream_format: 'sse' };
+    const response = await request(target, speech, body);
+    const events = (await response.text())
+      .split('\n')
+      .flatMap((line) => line.match(/^data:(.*)$/)?.[1] ?? []);
+    const costs = events.map((event) => (JSON.parse(event) as { usage: { cost?: number } }).usage.cost);
+    const id = response.headers.get('x-request-id');
+    const entry = (await logRows(target)).find(({ request_id }) => request_id === id);
+    expect(entry?.quota).toBeGreaterThan(0);
+    expect(costs.at(-1)).toBe(entry?.quota);
+    expect(costs.slice(0, -1).every((cost) => cost === undefined)).toBe(true);
+  });
+
   test('an action without a call of a provider has no charge', async () => {
     const list = { model: 'voice-enrollment', input: { action: 'list_voice' } };
     const response = await request(target, customization, list);

@@ -106,7 +106,7 @@ function forwardAudio(
   { headers, body }: HttpResponse,
   format: AudioFormat,
   usage: Usage | undefined,
-  settle: (meter: CallMeter) => Promise<void>,
+  settle: (meter: CallMeter) => Promise<unknown>,
 ): CallOutput {
   const audio = new AudioInspector(format, headers);
   const meter = { usage, delivered: false };

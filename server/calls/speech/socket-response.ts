@@ -24,7 +24,7 @@ export function respondFromSocket(
     call.signal.addEventListener('abort', abort, { once: true });
     const settle = async () => {
       if (!meter.delivered) throw noAudio();
-      await call.settle(meter);
+      return call.settle(meter);
     };
     const body = events ? asEvents(meter, settle) : asAudio(meter.chunks(), settle);
     const contentType = events ? 'text/event-stream; charset=utf-8' : contentTypes[format];
@@ -34,20 +34,24 @@ export function respondFromSocket(
 
 async function* asAudio(
   chunks: AsyncGenerator<BridgedChunk>,
-  settle: () => Promise<void>,
+  settle: () => Promise<unknown>,
 ): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) if ('audio' in chunk) yield chunk.audio;
   await settle();
 }
 
 /** Yields events as the HTTP route of similar models does: audio goes into the event that announced it. */
-async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): AsyncGenerator<Buffer> {
+async function* asEvents(
+  speech: BridgedSpeech,
+  settle: () => Promise<number | undefined>,
+): AsyncGenerator<Buffer> {
   const requestId = randomUUID();
   const facts = { id: `audio_${requestId}` };
   let count = 0;
-  const event = (output: object): Buffer => {
+  const event = (output: object, cost?: number): Buffer => {
     count += 1;
-    const data = { request_id: requestId, output, usage: { characters: speech.usage?.units ?? 0 } };
+    const usage = { characters: speech.usage?.units ?? 0, ...(cost !== undefined && { cost }) };
+    const data = { request_id: requestId, output, usage };
     return Buffer.from(`id:${count}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`);
   };
   const running = (output: object, audio: Buffer) =>
@@ -67,6 +71,6 @@ async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): As
     announced = undefined;
   }
   if (announced !== undefined) yield running(announced, noAudioBytes);
-  await settle();
-  yield event({ finish_reason: 'stop', audio: { data: '', ...facts } });
+  const charged = await settle();
+  yield event({ finish_reason: 'stop', audio: { data: '', ...facts } }, charged);
 }

@@ -24,7 +24,7 @@ export interface StreamedMessage {
 export async function* publicEvents(
   body: AsyncIterable<Buffer>,
   message: StreamedMessage,
-  finish: () => Promise<void>,
+  finish: () => Promise<unknown>,
 ): AsyncGenerator<Buffer> {
   const joiner = new EventJoiner(maxEventBytes);
   const translator = new EventTranslator(message);

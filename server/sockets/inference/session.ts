@@ -164,20 +164,20 @@ export class InferenceSession extends SocketSession {
       return this.#failTask(providerFailed('The provider sent an invalid event.'));
     task.recordFrame(frame);
     if (event === 'task-failed') return this.#providerFailed(frame);
-    if (event === 'task-finished') return this.#finished(task, data);
+    if (event === 'task-finished') return this.#finished(task, frame, data);
     const next = taskEventMoves[this.#state][event as MovingTaskEvent];
     if (next !== undefined) this.#enter(next);
     this.client.send(data, false);
   }
 
   /** Settles the task before the client receives its end and may start the next one. */
-  async #finished(task: InferenceTask, data: Buffer): Promise<void> {
+  async #finished(task: InferenceTask, frame: JsonObject, data: Buffer): Promise<void> {
     this.#state = 'finishing';
-    await task.finish({ channel: this.channelName, status: 200 });
+    const charged = await task.finish({ channel: this.channelName, status: 200 });
     if (this.isEnding) return;
     this.#task = undefined;
     this.#enter('idle');
-    this.client.send(data, false);
+    this.client.send(charged === undefined ? data : withCharge(frame, charged), false);
     if (this.#draining) await this.#failTask(restarting);
   }
 
@@ -227,4 +227,13 @@ export class InferenceSession extends SocketSession {
     this.#state = 'closed';
     await this.#task?.settle({ channel: this.channelName, ...outcome });
   }
+}
+
+/** Returns a `task-finished` with the charge in its usage. */
+function withCharge(frame: JsonObject, cost: number): string {
+  const payload = objectField(frame, 'payload');
+  return JSON.stringify({
+    ...frame,
+    payload: { ...payload, usage: { ...objectField(payload, 'usage'), cost } },
+  });
 }

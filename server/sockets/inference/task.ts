@@ -85,13 +85,13 @@ export class InferenceTask {
   }
 
   /** Settles a finished task. Without any report, the whole text is charged if audio was sent. */
-  finish(outcome: Outcome & { channel: string }): Promise<void> {
+  finish(outcome: Outcome & { channel: string }): Promise<number | undefined> {
     if (this.#usage === undefined && this.#audio) this.#text.complete();
     return this.settle(outcome);
   }
 
   /** Charges the reported usage and, unless the provider or the gateway failed, the audio sent without a report. */
-  settle(outcome: Outcome & { channel: string }): Promise<void> {
+  settle(outcome: Outcome & { channel: string }): Promise<number | undefined> {
     const usage = isServerFailure(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported);
     return this.#reservation.close(usage, outcome, this.#text.bound);
   }

@@ -46,6 +46,8 @@ export class RealtimeSession extends SocketSession {
   /** Whether the client received `session.created`. It is the first event; those of later upstreams are dropped. */
   #sessionCreated = false;
   readonly #firstFrame = Promise.withResolvers<void>();
+  /** Quota that the settlement charged. Undefined: none, or before the settlement. */
+  #charged: number | undefined;
   /** Whether the last event of the upstream was an error. A close after it needs no further error. */
   #lastEventWasError = false;
 
@@ -218,7 +220,7 @@ export class RealtimeSession extends SocketSession {
         break;
       case 'session.finished':
         return this.end({ status: 200 }, () => {
-          client.send(data, false);
+          client.send(this.#withCharge(event, data), false);
           client.close(1000);
         });
       case 'error':
@@ -301,9 +303,16 @@ export class RealtimeSession extends SocketSession {
     });
   }
 
-  protected settle(outcome: Outcome): Promise<void> {
+  /** Returns a `session.finished` with the charge of the session. */
+  #withCharge(event: JsonObject, data: Buffer): Buffer | string {
+    if (this.#charged === undefined) return data;
+    const usage = { ...objectField(event, 'usage'), cost: this.#charged };
+    return JSON.stringify({ ...event, usage });
+  }
+
+  protected async settle(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
     this.#firstFrame.resolve();
-    return this.#settlement.settle({ channel: this.channelName, ...outcome });
+    this.#charged = await this.#settlement.settle({ channel: this.channelName, ...outcome });
   }
 }

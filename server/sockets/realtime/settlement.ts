@@ -125,7 +125,7 @@ export class SessionSettlement {
   }
 
   /** Charges the reported usage and, unless the provider or the gateway failed, the audio sent without a report. */
-  settle(outcome: Outcome & { channel: string }): Promise<void> {
+  settle(outcome: Outcome & { channel: string }): Promise<number | undefined> {
     const { total } = this.#usage;
     const usage = isServerFailure(outcome) ? total : sumUsage(total, this.#text.unreported);
     return this.#reservation.close(usage, outcome, this.#text.bound);

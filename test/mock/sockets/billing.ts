@@ -1,6 +1,12 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 
+/** Returns the charge at a price of one quota for each unit. */
+export function costOf({ unit }: CatalogueModel, characters: number): number {
+  if (characters === 0) return 0;
+  return unit === 'tokens' ? Math.ceil(characters / 3) + 50 : characters;
+}
+
 /** Returns usage in the unit of the model. The audio is shorter than one second, the minimum for tokens. */
 export function usageOf({ unit }: CatalogueModel, characters: number): JsonObject {
   if (unit !== 'tokens') return { characters };

@@ -20,7 +20,7 @@ import {
 import { TextLimits } from '../../../server/sockets/inference/text-limits.ts';
 import { idleTimeoutMs, textTimeoutMs } from '../../../server/sockets/limits.ts';
 import { SampleStream, sampleMs } from '../sample-audio.ts';
-import { usageOf } from './billing.ts';
+import { costOf, usageOf } from './billing.ts';
 import { payloadOf, withValues } from './examples.ts';
 import type { Failure } from './scripts.ts';
 import { splitSentence, wordsOf } from './sentences.ts';
@@ -107,7 +107,10 @@ export class InferenceSession extends MockSession {
     const rest = isSpoken && task.sentences > 0 ? this.#finishAudio() : [];
     if (rest.length > 0) this.#sendSentence(task, '', rest);
     this.#closeAudio();
-    const usage = usageOf(this.options.model, task.spokenCharacters);
+    const { model } = this.options;
+    const { spokenCharacters } = task;
+    const cost = costOf(model, spokenCharacters);
+    const usage = { ...usageOf(model, spokenCharacters), ...(cost > 0 && { cost }) };
     this.#sendEvent('TaskFinished', header.task_id, {
       'header.attributes.request_uuid': crypto.randomUUID(),
       'payload.usage': usage,

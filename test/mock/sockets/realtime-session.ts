@@ -11,7 +11,7 @@ import type { SessionProblem } from '../../../server/sockets/realtime/errors.ts'
 import { readClientEvent, sessionProblem } from '../../../server/sockets/realtime/events.ts';
 import { clientMoves, refusals, type SessionState } from '../../../server/sockets/realtime/states.ts';
 import { chunksPerSample, sampleChunks } from '../sample-audio.ts';
-import { usageOf } from './billing.ts';
+import { costOf, usageOf } from './billing.ts';
 import { payloadOf, withValues } from './examples.ts';
 import type { Failure } from './scripts.ts';
 import { MockSession, type SessionOptions } from './session.ts';
@@ -45,6 +45,7 @@ export class RealtimeSession extends MockSession {
   #buffer = '';
   /** Billing characters of the session so far. */
   #characters = 0;
+  #cost = 0;
   #events = 0;
   #responses = 0;
 
@@ -123,6 +124,7 @@ export class RealtimeSession extends MockSession {
     const { model } = this.options;
     const characters = countCharacters(this.#buffer);
     this.#characters += characters;
+    this.#cost += costOf(model, characters);
     this.#buffer = '';
     this.#state = 'idle';
     this.#responses += 1;
@@ -150,7 +152,7 @@ export class RealtimeSession extends MockSession {
 
   #finish(): void {
     if (this.#buffer !== '') this.#speak();
-    this.#sendEvent('SessionFinished');
+    this.#sendEvent('SessionFinished', { usage: this.#cost === 0 ? undefined : { cost: this.#cost } });
     this.close(1000);
   }
 

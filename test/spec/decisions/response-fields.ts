@@ -327,6 +327,7 @@ export const eventFields: ResponseFields = {
   ResponseDone: 'event_id response type',
   'ResponseDone.response/allOf/1': 'usage',
   SessionFinished: 'event_id type',
+  'SessionFinished.usage': 'cost',
   RealtimeError: 'error event_id type',
   RealtimeErrorDetails: 'code|null event_id|null message param|null type|null',
   TaskStarted: 'header payload',
