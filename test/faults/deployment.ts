@@ -32,8 +32,14 @@ const quota = 1_000_000;
 /** Duration of an upstream task. */
 const taskTimeMs = 500;
 
-/** Creates a deployment. `server` is the URL of the PostgreSQL database that gets a schema for it. */
-export async function createDeployment(engine: Engine, server = databaseUrl): Promise<Deployment> {
+/**
+ * Creates a deployment. `server` is the URL of the PostgreSQL database that gets a schema for it. With `wallet`, the key draws from a
+ * wallet of its user.
+ */
+export async function createDeployment(
+  engine: Engine,
+  { server = databaseUrl, wallet = false }: { server?: string; wallet?: boolean } = {},
+): Promise<Deployment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-faults-'));
   const schema = `test_${randomUUID().replaceAll('-', '')}`;
   const database = new URL(server);
@@ -65,6 +71,11 @@ export async function createDeployment(engine: Engine, server = databaseUrl): Pr
   const key = generateKey();
   const store = await openStore({ dataDir, ...stored });
   const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+  if (wallet) {
+    const grant = { userId: user.id, amount: quota, reason: 'paid', reference: 'payment' };
+    const change = { userId: 1, tokenId: 1, action: 'grantToWallet', now: 1 };
+    await store.run('grantToWallet', { ...grant, change });
+  }
   const names = { name: 'a key', keyHash: hashKey(key), keyHint: keyHint(key) };
   const token = await store.run('createToken', { userId: user.id, ...names, remainQuota: quota, now: 1 });
   await store.close();

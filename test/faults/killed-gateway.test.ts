@@ -29,20 +29,22 @@ const requests: readonly { path: string; body: object }[] = [
  * test/tasks/crash.test.ts covers every fault point on both engines, for tasks alone. These tests restart a whole gateway
  * with all protocols, for one point of each stage.
  */
-const points: readonly [engine: Engine, dieAt: string][] = [
-  ['sqlite', 'submit:answered'],
-  ['sqlite', 'cancel:answered'],
-  ['postgres', 'poll:recorded'],
-  ['postgres', 'settle:between'],
+const points: readonly [engine: Engine, dieAt: string, payer: 'key' | 'wallet'][] = [
+  ['sqlite', 'submit:answered', 'key'],
+  ['sqlite', 'cancel:answered', 'key'],
+  ['sqlite', 'settle:between', 'wallet'],
+  ['postgres', 'poll:recorded', 'key'],
+  ['postgres', 'settle:between', 'key'],
+  ['postgres', 'submit:answered', 'wallet'],
 ];
 
 // Not `on %s`: each point is tested with one engine only.
-describe.each(points)('a gateway with %s', { concurrent: true }, (engine, dieAt) => {
+describe.each(points)('a gateway with %s', { concurrent: true }, (engine, dieAt, payer) => {
   test.runIf(engines.includes(engine))(
-    `killed at ${dieAt} loses nothing and charges nothing twice`,
+    `killed at ${dieAt} loses nothing and charges nothing of a ${payer} twice`,
     { timeout: 240_000 },
     () =>
-      withDeployment(engine, async (deployment) => {
+      withDeployment(engine, { wallet: payer === 'wallet' }, async (deployment) => {
         const child = await GatewayProcess.start({ ...deployment.options, dieAt });
         // Every point except the completion is reached while the upstream is frozen. Later, all tasks might have ended.
         const isBeforeCompletion = !dieAt.startsWith('settle:');
@@ -59,7 +61,7 @@ test.runIf(engines.includes('postgres'))(
   'a gateway that is killed repeatedly at random moments loses nothing and charges nothing twice',
   { timeout: 240_000 },
   () =>
-    withDeployment('postgres', async (deployment) => {
+    withDeployment('postgres', {}, async (deployment) => {
       const pollPaths: string[] = [];
       for (let round = 0; round < 3; round += 1) {
         const child = await GatewayProcess.start(deployment.options);
@@ -86,7 +88,7 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
     ['submit:reserved', 'before the provider received the request', undefined],
     ['submit:marked', 'when the provider may have received the request', 'submission_interrupted'],
   ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, code) =>
-    withDeployment('sqlite', async (deployment) => {
+    withDeployment('sqlite', {}, async (deployment) => {
       const child = await GatewayProcess.start({ ...deployment.options, dieAt });
       await Promise.all([expect(createVideo(deployment, child.url)).rejects.toThrow(), child.waitForKill()]);
       await deployment.releaseOrphans();
@@ -141,7 +143,7 @@ describe('an image job whose modal call is interrupted', { concurrent: true }, (
     ['resume:noted', 'before the provider received it, still waits', 'MODAL'],
     ['resume:answered', 'after the provider accepted it, continues', 'SUCCESS'],
   ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, status) =>
-    withDeployment('sqlite', async (deployment) => {
+    withDeployment('sqlite', {}, async (deployment) => {
       const child = await GatewayProcess.start({ ...deployment.options, dieAt });
       const grid = await submit(deployment, child.url, 'imagine', { prompt: 'A kite.' });
       const image = await press(deployment, child.url, grid, 'IJ::JOB::upsample::1');
@@ -171,7 +173,7 @@ test.runIf(engines.includes('postgres'))(
   'another gateway continues the tasks of a killed one and releases the reservations of its calls',
   { timeout: 240_000 },
   () =>
-    withDeployment('postgres', async (deployment) => {
+    withDeployment('postgres', {}, async (deployment) => {
       const other = await deployment.serve();
       try {
         const { read } = other.gateway.store;
@@ -197,8 +199,12 @@ test.runIf(engines.includes('postgres'))(
     }),
 );
 
-async function withDeployment(engine: Engine, use: (deployment: Deployment) => Promise<void>): Promise<void> {
-  const deployment = await createDeployment(engine);
+async function withDeployment(
+  engine: Engine,
+  options: { wallet?: boolean },
+  use: (deployment: Deployment) => Promise<void>,
+): Promise<void> {
+  const deployment = await createDeployment(engine, options);
   try {
     await use(deployment);
   } finally {
@@ -277,6 +283,7 @@ async function recover(deployment: Deployment, pollPaths: readonly string[]): Pr
     const logged = (await logRows(gateway.store)).map(({ request_id }) => request_id);
     expect(logged.toSorted()).toEqual([...ledger.keys()].toSorted());
     await expectBalanced(gateway.store, deployment.token);
+    expect((await gateway.store.report('auditLedger', null)).problems).toEqual([]);
     expect((await send(deployment, url, '/v1/videos', requests[0]?.body)).status).toBe(200);
   } finally {
     await close(1_000);

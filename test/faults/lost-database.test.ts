@@ -59,7 +59,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
   test('survives broken connections and restarts of its database, and its ledger is exact after each', {
     timeout: 300_000,
   }, async () => {
-    const deployment = await createDeployment('postgres', cluster.url);
+    const deployment = await createDeployment('postgres', { server: cluster.url });
     const store = await openStore(deployment.options);
     const gateway = await GatewayProcess.start(deployment.options);
     const clients = new ClientLoad(gateway.url, deployment.key);

@@ -65,7 +65,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { seconds, seed, database } = options;
   const engine = database === undefined ? 'sqlite' : 'postgres';
   const recorder = new Recorder(options.onPhase);
-  const deployment = await createDeployment(engine, database);
+  const deployment = await createDeployment(engine, database === undefined ? {} : { server: database });
   const onCrash = (description: string) => recorder.faults.push(description);
   const nodes = Array.from(
     { length: options.nodes },
