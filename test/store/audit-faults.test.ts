@@ -41,7 +41,7 @@ const faults: readonly [statement: string, problem: RegExp][] = [
   ],
   ['update tokens set leased_quota = leased_quota + 1 where id = LIMITED', /^key LIMITED: has leased 101/],
   ['update tokens set remain_quota = -1 where id = LIMITED', /^key LIMITED: has a balance below zero: -1/],
-  ['update tokens set wallet = 1 where id = LIMITED', /^key LIMITED: is of a user without a wallet/],
+  ['update tokens set wallet_id = user_id where id = LIMITED', /^key LIMITED: is of a user without a wallet/],
   ['delete from wallets', /^key PAID: is of a user without a wallet/],
   ['update wallet_grants set debt_settled = 1', /^wallet of user \d+: has \d+ left.*debts settled 2/],
   ["delete from ledger where request_id = 't1'", /^request t1: no quota is reserved for a task in progress/],
