@@ -1,4 +1,5 @@
 import type { Gateway } from '../http/gateway.ts';
+import { findWarnings } from '../providers/price-values.ts';
 import { readSettings, secretsIn } from '../settings/settings.ts';
 import { createLogger, Secrets } from '../telemetry/logger.ts';
 import { openGateway } from './open-gateway.ts';
@@ -29,7 +30,7 @@ export async function startGateway({
   environment = process.env,
 }: EmbedOptions): Promise<EmbeddedGateway> {
   const secrets = new Secrets();
-  const settings = readSettings({ ...environment, PUBLIC_URL: url });
+  const settings = readSettings({ ...environment, PUBLIC_URL: url }, findWarnings);
   secrets.add(secretsIn(settings));
   const opened = await openGateway(settings, createLogger(settings.logLevel, secrets));
   await opened.listensAt(url);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { findWarnings } from '../providers/price-values.ts';
 import { readSettings, secretsIn } from '../settings/settings.ts';
 import { createLogger, Secrets } from '../telemetry/logger.ts';
 import { startFailure } from './start-failure.ts';
@@ -20,7 +21,7 @@ interface Running {
 const builtConsole = new URL('../../generated/site/console/', import.meta.url);
 const secrets = new Secrets();
 const read = () => {
-  const settings = readSettings(process.env);
+  const settings = readSettings(process.env, findWarnings);
   secrets.add(secretsIn(settings));
   return settings;
 };

@@ -1,6 +1,8 @@
 import { familySeconds } from '../models/video-options.ts';
 import { type Conditions, type PriceFields, rangeOf, valuesOf } from '../settings/price-rules.ts';
-import type { RuleList } from '../settings/priced-models.ts';
+import { type RuleList, ruleLists } from '../settings/priced-models.ts';
+import type { Settings } from '../settings/settings.ts';
+import { configurationWarnings, type Warning } from '../settings/warnings.ts';
 import * as eta from './eta/frame.ts';
 import * as native from './native/video-request.ts';
 import { ratios as officialRatios } from './official/generic-request.ts';
@@ -33,21 +35,22 @@ function possibleValues({ id, protocols }: PricedModel): PossibleValues {
   return {};
 }
 
-/** A rule with a value that no request for its models has. */
-interface ImpossibleValue {
-  /** Path of the condition in the configuration file. */
-  at: (string | number)[];
-  /** The value, as a text. */
-  value: string;
+/** Finds likely mistakes in a valid configuration, including conditions of price rules that no request meets. */
+export function findWarnings(settings: Settings): Warning[] {
+  return [...configurationWarnings(settings), ...ruleLists(settings).flatMap(impossibleValues)];
 }
 
 /** Finds values in the conditions of rules that no request for any of the models can have. */
-export function impossibleValues({ at, rules, models }: RuleList): ImpossibleValue[] {
+function impossibleValues({ at, rules, models }: RuleList): Warning[] {
   const possible = models.map(possibleValues);
   if (possible.length === 0) return [];
   return rules.flatMap(({ when = {} }, index) =>
     (Object.keys(when) as (keyof PriceFields)[]).flatMap((field) =>
-      neverMet(when, field, possible).map((value) => ({ at: [...at, index, 'when', field], value })),
+      neverMet(when, field, possible).map((value) => ({
+        kind: 'impossible_value' as const,
+        at: [...at, index, 'when', field],
+        problem: `no request for such a model has the value ${value}.`,
+      })),
     ),
   );
 }

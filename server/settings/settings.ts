@@ -9,7 +9,7 @@ import { configurationRevision } from './revision.ts';
 import { type Environment, readSecret, secretVariables } from './secret-variables.ts';
 import { SettingsError } from './settings-error.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
-import { configurationWarnings } from './warnings.ts';
+import { configurationWarnings, type Warning } from './warnings.ts';
 
 /** Limits of a channel. Undefined: no limit. */
 export interface ChannelLimits {
@@ -145,11 +145,14 @@ export function storeLocation(environment: Environment): { dataDir: string; data
 const withoutFile: ConfigurationFile = { sandbox: true, prices: { '*': 1 } };
 
 /**
- * Reads the settings from the environment and the file that `CONFIG` names.
+ * Reads the settings from the environment and the file that `CONFIG` names. `findWarnings` finds likely mistakes in the file.
  *
  * @throws SettingsError naming the invalid variable or line of the file
  */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(
+  environment: Environment,
+  findWarnings: (settings: Settings) => readonly Warning[] = configurationWarnings,
+): Settings {
   const set = (name: string) =>
     (secretVariables.has(name) ? readSecret(environment, name) : environment[name]) || undefined;
   const path = set('CONFIG');
@@ -246,7 +249,7 @@ export function readSettings(environment: Environment): Settings {
     stopDelayMs: (file.stop?.delay_seconds ?? 0) * 1_000,
   };
   if (parsed === undefined) return settings;
-  const warnings = configurationWarnings(settings).map(
+  const warnings = findWarnings(settings).map(
     ({ at, problem }) => `${path}:${parsed.lineOf(at)}: ${at.join('.')}: ${problem}`,
   );
   return { ...settings, warnings };

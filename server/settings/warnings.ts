@@ -35,7 +35,9 @@ type WarningKind =
   /** No channel serves a model with the price. */
   | 'unused_price'
   /** A rule of a price or cost never applies. */
-  | 'unreachable_rule';
+  | 'unreachable_rule'
+  /** A condition of a rule has a value that no request has. */
+  | 'impossible_value';
 
 /** The models behind an id or pattern in the `models` of a channel. */
 interface Entry {

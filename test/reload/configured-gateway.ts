@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../server/app/serve.ts';
 import { systemTimers, type Timers } from '../../server/lib/timers.ts';
+import { findWarnings } from '../../server/providers/price-values.ts';
 import { readSettings, secretsIn } from '../../server/settings/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
 import { createLogger, Secrets } from '../../server/telemetry/logger.ts';
@@ -37,7 +38,7 @@ export async function startConfigured(
   const log: string[] = [];
   const secrets = new Secrets();
   const read = () => {
-    const settings = readSettings({ ...stored, ...environment });
+    const settings = readSettings({ ...stored, ...environment }, findWarnings);
     secrets.add(secretsIn(settings));
     return settings;
   };

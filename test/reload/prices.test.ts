@@ -136,20 +136,22 @@ test('the next task on an open socket is refused', async () => {
   expect(await ledgerRows(target)).toEqual([]);
 });
 
-test('a dry run, a reload and the log report models without a price, with their line', async () => {
+test('a dry run, a reload and the log report likely mistakes in prices, with their line', async () => {
   const warnings = ['not served, because no price is set: '];
   await target.write(`prices:
   "voxa-v22": 3
+  "gamma3.0-video": [{ when: { resolution: 1080x }, per: { units: 1 } }, { per: { units: 2 } }]
 channels:
   - name: eu
     protocol: native
     base_url: ${upstream.url}
-    models: [voxa-v2, voxa-v1]
+    models: [voxa-v2, voxa-v1, gamma3.0-video]
 `);
   const expected = [
     `${target.file}:2: prices.voxa-v22: no channel serves such a model.`,
-    `${target.file}:7: channels.0.models.0: ${warnings[0]}voxa-v2.`,
-    `${target.file}:7: channels.0.models.1: ${warnings[0]}voxa-v1.`,
+    `${target.file}:8: channels.0.models.0: ${warnings[0]}voxa-v2.`,
+    `${target.file}:8: channels.0.models.1: ${warnings[0]}voxa-v1.`,
+    `${target.file}:3: prices.gamma3.0-video.0.when.resolution: no request for such a model has the value 1080x.`,
   ];
   for (const query of ['?dry_run=true', '']) {
     const reply = await post(target.url, target.key, `/api/admin/reload${query}`, '');
@@ -157,7 +159,7 @@ channels:
     expect(data.warnings).toEqual(expected);
   }
   const logged = target.log.map((line) => JSON.parse(line) as { level: number; msg: string });
-  expect(logged.filter(({ msg }) => expected.includes(msg))).toHaveLength(3);
+  expect(logged.filter(({ msg }) => expected.includes(msg))).toHaveLength(expected.length);
 });
 
 test('a start reports models without a price', async () => {
