@@ -9323,7 +9323,7 @@ validate255.evaluated = {"props":{"type":true,"index":true},"dynamicProps":false
 
 export const validateMessageDeltaEvent = validate256;
 const schema106 = {"type":"object","required":["type","delta","usage"],"properties":{"type":{"type":"string","const":"message_delta"},"delta":{"type":"object","required":["stop_reason","stop_sequence"],"properties":{"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]}}},"usage":{"$ref":"#/$defs/MessageUsage"}}};
-const schema107 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
+const schema107 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0},"cost":{"$ref":"#/$defs/CallCost"}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
 const schema108 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens","input_tokens","output_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0}}};
 
 function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9522,6 +9522,19 @@ var valid1 = _errs4 === errors;
 else {
 var valid1 = true;
 }
+if(valid1){
+if(data.cost !== undefined){
+const _errs6 = errors;
+if(!(validate133(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+}
 }
 }
 else {
@@ -9532,7 +9545,7 @@ return false;
 validate258.errors = vErrors;
 return errors === 0;
 }
-validate258.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"cost":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9644,52 +9657,8 @@ return errors === 0;
 }
 validate256.evaluated = {"props":{"type":true,"delta":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageStopEvent = validate262;
+export const validateMessageStopEvent = validate263;
 const schema109 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"message_stop"}}};
-
-function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate262.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate262.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-if(typeof data0 !== "string"){
-validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("message_stop" !== data0){
-validate262.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
-return false;
-}
-}
-}
-}
-else {
-validate262.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate262.errors = vErrors;
-return errors === 0;
-}
-validate262.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validatePingEvent = validate263;
-const schema110 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
 
 function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9715,8 +9684,8 @@ if(typeof data0 !== "string"){
 validate263.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("ping" !== data0){
-validate263.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+if("message_stop" !== data0){
+validate263.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
 return false;
 }
 }
@@ -9732,144 +9701,8 @@ return errors === 0;
 }
 validate263.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageErrorEvent = validate264;
-const schema111 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
-const schema112 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
-
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate265.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.error === undefined) && (missing0 = "error"))){
-validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("error" !== data0){
-validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data1 = data.error;
-const _errs3 = errors;
-if(errors === _errs3){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((((data1.type === undefined) && (missing1 = "type")) || ((data1.code === undefined) && (missing1 = "code"))) || ((data1.message === undefined) && (missing1 = "message"))) || ((data1.request_id === undefined) && (missing1 = "request_id"))){
-validate265.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.type !== undefined){
-const _errs5 = errors;
-if(typeof data1.type !== "string"){
-validate265.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs5 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.code !== undefined){
-const _errs7 = errors;
-if(typeof data1.code !== "string"){
-validate265.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.message !== undefined){
-const _errs9 = errors;
-if(typeof data1.message !== "string"){
-validate265.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.request_id !== undefined){
-const _errs11 = errors;
-if(typeof data1.request_id !== "string"){
-validate265.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate265.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.request_id !== undefined){
-const _errs13 = errors;
-if(typeof data.request_id !== "string"){
-validate265.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate265.errors = vErrors;
-return errors === 0;
-}
-validate265.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
-
+export const validatePingEvent = validate264;
+const schema110 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
 
 function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9880,10 +9713,6 @@ evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
-}
-if(!(validate265(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
-errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9899,8 +9728,8 @@ if(typeof data0 !== "string"){
 validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("error" !== data0){
-validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+if("ping" !== data0){
+validate264.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
 return false;
 }
 }
@@ -9914,15 +9743,199 @@ return false;
 validate264.errors = vErrors;
 return errors === 0;
 }
-validate264.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+validate264.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunStarted = validate267;
-const schema113 = {"type":"object","required":["type","base_url","contract","seed","operations"],"properties":{"type":{"type":"string","const":"run_started"},"base_url":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"operations":{"type":"array","items":{"type":"string"}}}};
+export const validateMessageErrorEvent = validate265;
+const schema111 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
+const schema112 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
 
-function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate267.evaluated;
+const evaluated0 = validate266.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.error === undefined) && (missing0 = "error"))){
+validate266.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate266.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("error" !== data0){
+validate266.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data1 = data.error;
+const _errs3 = errors;
+if(errors === _errs3){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if(((((data1.type === undefined) && (missing1 = "type")) || ((data1.code === undefined) && (missing1 = "code"))) || ((data1.message === undefined) && (missing1 = "message"))) || ((data1.request_id === undefined) && (missing1 = "request_id"))){
+validate266.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.type !== undefined){
+const _errs5 = errors;
+if(typeof data1.type !== "string"){
+validate266.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs5 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.code !== undefined){
+const _errs7 = errors;
+if(typeof data1.code !== "string"){
+validate266.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.message !== undefined){
+const _errs9 = errors;
+if(typeof data1.message !== "string"){
+validate266.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.request_id !== undefined){
+const _errs11 = errors;
+if(typeof data1.request_id !== "string"){
+validate266.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate266.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.request_id !== undefined){
+const _errs13 = errors;
+if(typeof data.request_id !== "string"){
+validate266.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate266.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate266.errors = vErrors;
+return errors === 0;
+}
+validate266.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate265.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate266(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
+errors = vErrors.length;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate265.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("error" !== data0){
+validate265.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+return false;
+}
+}
+}
+}
+else {
+validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate265.errors = vErrors;
+return errors === 0;
+}
+validate265.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateRunStarted = validate268;
+const schema113 = {"type":"object","required":["type","base_url","contract","seed","operations"],"properties":{"type":{"type":"string","const":"run_started"},"base_url":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"operations":{"type":"array","items":{"type":"string"}}}};
+
+function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate268.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9933,7 +9946,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.type === undefined) && (missing0 = "type")) || ((data.base_url === undefined) && (missing0 = "base_url"))) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.operations === undefined) && (missing0 = "operations"))){
-validate267.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate268.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9941,11 +9954,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate267.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run_started" !== data0){
-validate267.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_started"},message:"must be equal to constant"}];
+validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_started"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9957,7 +9970,7 @@ if(valid0){
 if(data.base_url !== undefined){
 const _errs3 = errors;
 if(typeof data.base_url !== "string"){
-validate267.errors = [{instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate268.errors = [{instancePath:instancePath+"/base_url",schemaPath:"#/properties/base_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -9969,7 +9982,7 @@ if(valid0){
 if(data.contract !== undefined){
 const _errs5 = errors;
 if(typeof data.contract !== "string"){
-validate267.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate268.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -9982,7 +9995,7 @@ if(data.seed !== undefined){
 let data3 = data.seed;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate267.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate268.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10001,7 +10014,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
 if(typeof data4[i0] !== "string"){
-validate267.errors = [{instancePath:instancePath+"/operations/" + i0,schemaPath:"#/properties/operations/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate268.errors = [{instancePath:instancePath+"/operations/" + i0,schemaPath:"#/properties/operations/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -10011,7 +10024,7 @@ break;
 }
 }
 else {
-validate267.errors = [{instancePath:instancePath+"/operations",schemaPath:"#/properties/operations/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate268.errors = [{instancePath:instancePath+"/operations",schemaPath:"#/properties/operations/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10027,23 +10040,23 @@ var valid0 = true;
 }
 }
 else {
-validate267.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate268.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate267.errors = vErrors;
+validate268.errors = vErrors;
 return errors === 0;
 }
-validate267.evaluated = {"props":{"type":true,"base_url":true,"contract":true,"seed":true,"operations":true},"dynamicProps":false,"dynamicItems":false};
+validate268.evaluated = {"props":{"type":true,"base_url":true,"contract":true,"seed":true,"operations":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateCheckFinished = validate268;
+export const validateCheckFinished = validate269;
 const schema114 = {"type":"object","required":["type","check"],"properties":{"type":{"type":"string","const":"check_finished"},"check":{"$ref":"#/$defs/ConformanceCheck"}}};
 const schema115 = {"type":"object","required":["operation","area","name","outcome","problems","ms"],"properties":{"operation":{"type":"string"},"area":{"type":"string"},"name":{"type":"string"},"outcome":{"type":"string","enum":["passed","failed","skipped"]},"problems":{"type":"array","items":{"type":"string"}},"curl":{"type":"string"},"ms":{"type":"integer"}}};
 
-function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate269.evaluated;
+const evaluated0 = validate270.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10054,14 +10067,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.operation === undefined) && (missing0 = "operation")) || ((data.area === undefined) && (missing0 = "area"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.problems === undefined) && (missing0 = "problems"))) || ((data.ms === undefined) && (missing0 = "ms"))){
-validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate270.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.operation !== undefined){
 const _errs1 = errors;
 if(typeof data.operation !== "string"){
-validate269.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10073,7 +10086,7 @@ if(valid0){
 if(data.area !== undefined){
 const _errs3 = errors;
 if(typeof data.area !== "string"){
-validate269.errors = [{instancePath:instancePath+"/area",schemaPath:"#/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/area",schemaPath:"#/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10085,7 +10098,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs5 = errors;
 if(typeof data.name !== "string"){
-validate269.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10098,11 +10111,11 @@ if(data.outcome !== undefined){
 let data3 = data.outcome;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate269.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "skipped"))){
-validate269.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema115.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+validate270.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema115.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10121,7 +10134,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 const _errs11 = errors;
 if(typeof data4[i0] !== "string"){
-validate269.errors = [{instancePath:instancePath+"/problems/" + i0,schemaPath:"#/properties/problems/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/problems/" + i0,schemaPath:"#/properties/problems/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -10131,7 +10144,7 @@ break;
 }
 }
 else {
-validate269.errors = [{instancePath:instancePath+"/problems",schemaPath:"#/properties/problems/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate270.errors = [{instancePath:instancePath+"/problems",schemaPath:"#/properties/problems/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10144,7 +10157,7 @@ if(valid0){
 if(data.curl !== undefined){
 const _errs13 = errors;
 if(typeof data.curl !== "string"){
-validate269.errors = [{instancePath:instancePath+"/curl",schemaPath:"#/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate270.errors = [{instancePath:instancePath+"/curl",schemaPath:"#/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -10157,7 +10170,7 @@ if(data.ms !== undefined){
 let data7 = data.ms;
 const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate269.errors = [{instancePath:instancePath+"/ms",schemaPath:"#/properties/ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate270.errors = [{instancePath:instancePath+"/ms",schemaPath:"#/properties/ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -10169,6 +10182,66 @@ var valid0 = true;
 }
 }
 }
+}
+}
+}
+}
+else {
+validate270.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate270.errors = vErrors;
+return errors === 0;
+}
+validate270.evaluated = {"props":{"operation":true,"area":true,"name":true,"outcome":true,"problems":true,"curl":true,"ms":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate269.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.check === undefined) && (missing0 = "check"))){
+validate269.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("check_finished" !== data0){
+validate269.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_finished"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.check !== undefined){
+const _errs3 = errors;
+if(!(validate270(data.check, {instancePath:instancePath+"/check",parentData:data,parentDataProperty:"check",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -10181,75 +10254,15 @@ return false;
 validate269.errors = vErrors;
 return errors === 0;
 }
-validate269.evaluated = {"props":{"operation":true,"area":true,"name":true,"outcome":true,"problems":true,"curl":true,"ms":true},"dynamicProps":false,"dynamicItems":false};
+validate269.evaluated = {"props":{"type":true,"check":true},"dynamicProps":false,"dynamicItems":false};
 
-
-function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate268.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.check === undefined) && (missing0 = "check"))){
-validate268.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("check_finished" !== data0){
-validate268.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_finished"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.check !== undefined){
-const _errs3 = errors;
-if(!(validate269(data.check, {instancePath:instancePath+"/check",parentData:data,parentDataProperty:"check",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate268.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate268.errors = vErrors;
-return errors === 0;
-}
-validate268.evaluated = {"props":{"type":true,"check":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateCheckWaiting = validate271;
+export const validateCheckWaiting = validate272;
 const schema116 = {"type":"object","required":["type","operation","check","seconds"],"properties":{"type":{"type":"string","const":"check_waiting"},"operation":{"type":"string"},"check":{"type":"string"},"seconds":{"type":"integer"}}};
 
-function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate271.evaluated;
+const evaluated0 = validate272.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10260,7 +10273,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.type === undefined) && (missing0 = "type")) || ((data.operation === undefined) && (missing0 = "operation"))) || ((data.check === undefined) && (missing0 = "check"))) || ((data.seconds === undefined) && (missing0 = "seconds"))){
-validate271.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10268,11 +10281,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate271.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("check_waiting" !== data0){
-validate271.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_waiting"},message:"must be equal to constant"}];
+validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "check_waiting"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10284,7 +10297,7 @@ if(valid0){
 if(data.operation !== undefined){
 const _errs3 = errors;
 if(typeof data.operation !== "string"){
-validate271.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate272.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10296,7 +10309,7 @@ if(valid0){
 if(data.check !== undefined){
 const _errs5 = errors;
 if(typeof data.check !== "string"){
-validate271.errors = [{instancePath:instancePath+"/check",schemaPath:"#/properties/check/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate272.errors = [{instancePath:instancePath+"/check",schemaPath:"#/properties/check/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10309,7 +10322,7 @@ if(data.seconds !== undefined){
 let data3 = data.seconds;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate271.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate272.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10323,24 +10336,24 @@ var valid0 = true;
 }
 }
 else {
-validate271.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate271.errors = vErrors;
+validate272.errors = vErrors;
 return errors === 0;
 }
-validate271.evaluated = {"props":{"type":true,"operation":true,"check":true,"seconds":true},"dynamicProps":false,"dynamicItems":false};
+validate272.evaluated = {"props":{"type":true,"operation":true,"check":true,"seconds":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunFinished = validate272;
+export const validateRunFinished = validate273;
 const schema117 = {"type":"object","required":["type","report"],"properties":{"type":{"type":"string","const":"run_finished"},"report":{"$ref":"#/$defs/ConformanceReport"}}};
 const schema118 = {"type":"object","required":["baseUrl","contract","seed","runs","startedAt","seconds","triggers","quota","passed","failed","skipped","checks","responses","events","errors","leftovers"],"properties":{"baseUrl":{"type":"string"},"contract":{"type":"string"},"seed":{"type":"integer"},"runs":{"type":"integer"},"startedAt":{"type":"string"},"seconds":{"type":"number"},"triggers":{"type":"boolean"},"quota":{"type":["number","null"]},"passed":{"type":"integer"},"failed":{"type":"integer"},"skipped":{"type":"integer"},"checks":{"type":"array","items":{"$ref":"#/$defs/ConformanceCheck"}},"responses":{"type":"array","items":{"$ref":"#/$defs/ConformanceResponse"}},"events":{"type":"array","items":{"$ref":"#/$defs/ConformanceEventCell"}},"errors":{"type":"array","items":{"$ref":"#/$defs/ConformanceErrorCell"}},"leftovers":{"type":"array","items":{"type":"string"}}}};
 const schema119 = {"type":"object","required":["operation","status","mediaType","covered"],"properties":{"operation":{"type":"string"},"status":{"type":"integer"},"mediaType":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
 
-function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate275.evaluated;
+const evaluated0 = validate276.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10351,14 +10364,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.operation === undefined) && (missing0 = "operation")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.mediaType === undefined) && (missing0 = "mediaType"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate275.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate276.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.operation !== undefined){
 const _errs1 = errors;
 if(typeof data.operation !== "string"){
-validate275.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate276.errors = [{instancePath:instancePath+"/operation",schemaPath:"#/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10371,7 +10384,7 @@ if(data.status !== undefined){
 let data1 = data.status;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate275.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate276.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10383,7 +10396,7 @@ if(valid0){
 if(data.mediaType !== undefined){
 const _errs5 = errors;
 if(typeof data.mediaType !== "string"){
-validate275.errors = [{instancePath:instancePath+"/mediaType",schemaPath:"#/properties/mediaType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate276.errors = [{instancePath:instancePath+"/mediaType",schemaPath:"#/properties/mediaType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10395,7 +10408,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate275.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate276.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10407,7 +10420,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate275.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate276.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10422,21 +10435,21 @@ var valid0 = true;
 }
 }
 else {
-validate275.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate276.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate275.errors = vErrors;
+validate276.errors = vErrors;
 return errors === 0;
 }
-validate275.evaluated = {"props":{"operation":true,"status":true,"mediaType":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate276.evaluated = {"props":{"operation":true,"status":true,"mediaType":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema120 = {"type":"object","required":["channel","direction","message","covered"],"properties":{"channel":{"type":"string"},"direction":{"type":"string","enum":["client","server"]},"message":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
 
-function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate277.evaluated;
+const evaluated0 = validate278.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10447,14 +10460,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.channel === undefined) && (missing0 = "channel")) || ((data.direction === undefined) && (missing0 = "direction"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate277.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate278.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.channel !== undefined){
 const _errs1 = errors;
 if(typeof data.channel !== "string"){
-validate277.errors = [{instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10467,11 +10480,11 @@ if(data.direction !== undefined){
 let data1 = data.direction;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate277.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data1 === "client") || (data1 === "server"))){
-validate277.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema120.properties.direction.enum},message:"must be equal to one of the allowed values"}];
+validate278.errors = [{instancePath:instancePath+"/direction",schemaPath:"#/properties/direction/enum",keyword:"enum",params:{allowedValues: schema120.properties.direction.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10483,7 +10496,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs5 = errors;
 if(typeof data.message !== "string"){
-validate277.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10495,7 +10508,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate277.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate278.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10507,7 +10520,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate277.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10522,21 +10535,21 @@ var valid0 = true;
 }
 }
 else {
-validate277.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate278.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate277.errors = vErrors;
+validate278.errors = vErrors;
 return errors === 0;
 }
-validate277.evaluated = {"props":{"channel":true,"direction":true,"message":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate278.evaluated = {"props":{"channel":true,"direction":true,"message":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema121 = {"type":"object","required":["family","code","covered"],"properties":{"family":{"type":"string"},"status":{"type":"integer"},"code":{"type":"string"},"covered":{"type":"boolean"},"reason":{"type":"string"}}};
 
-function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate279.evaluated;
+const evaluated0 = validate280.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10547,14 +10560,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.family === undefined) && (missing0 = "family")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.covered === undefined) && (missing0 = "covered"))){
-validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate280.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.family !== undefined){
 const _errs1 = errors;
 if(typeof data.family !== "string"){
-validate279.errors = [{instancePath:instancePath+"/family",schemaPath:"#/properties/family/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/family",schemaPath:"#/properties/family/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10567,7 +10580,7 @@ if(data.status !== undefined){
 let data1 = data.status;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate279.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate280.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10579,7 +10592,7 @@ if(valid0){
 if(data.code !== undefined){
 const _errs5 = errors;
 if(typeof data.code !== "string"){
-validate279.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10591,7 +10604,7 @@ if(valid0){
 if(data.covered !== undefined){
 const _errs7 = errors;
 if(typeof data.covered !== "boolean"){
-validate279.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate280.errors = [{instancePath:instancePath+"/covered",schemaPath:"#/properties/covered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10603,7 +10616,7 @@ if(valid0){
 if(data.reason !== undefined){
 const _errs9 = errors;
 if(typeof data.reason !== "string"){
-validate279.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10618,20 +10631,20 @@ var valid0 = true;
 }
 }
 else {
-validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate280.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate279.errors = vErrors;
+validate280.errors = vErrors;
 return errors === 0;
 }
-validate279.evaluated = {"props":{"family":true,"status":true,"code":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
+validate280.evaluated = {"props":{"family":true,"status":true,"code":true,"covered":true,"reason":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate273.evaluated;
+const evaluated0 = validate274.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10642,14 +10655,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((((((((data.baseUrl === undefined) && (missing0 = "baseUrl")) || ((data.contract === undefined) && (missing0 = "contract"))) || ((data.seed === undefined) && (missing0 = "seed"))) || ((data.runs === undefined) && (missing0 = "runs"))) || ((data.startedAt === undefined) && (missing0 = "startedAt"))) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.triggers === undefined) && (missing0 = "triggers"))) || ((data.quota === undefined) && (missing0 = "quota"))) || ((data.passed === undefined) && (missing0 = "passed"))) || ((data.failed === undefined) && (missing0 = "failed"))) || ((data.skipped === undefined) && (missing0 = "skipped"))) || ((data.checks === undefined) && (missing0 = "checks"))) || ((data.responses === undefined) && (missing0 = "responses"))) || ((data.events === undefined) && (missing0 = "events"))) || ((data.errors === undefined) && (missing0 = "errors"))) || ((data.leftovers === undefined) && (missing0 = "leftovers"))){
-validate273.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate274.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.baseUrl !== undefined){
 const _errs1 = errors;
 if(typeof data.baseUrl !== "string"){
-validate273.errors = [{instancePath:instancePath+"/baseUrl",schemaPath:"#/properties/baseUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate274.errors = [{instancePath:instancePath+"/baseUrl",schemaPath:"#/properties/baseUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10661,7 +10674,7 @@ if(valid0){
 if(data.contract !== undefined){
 const _errs3 = errors;
 if(typeof data.contract !== "string"){
-validate273.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate274.errors = [{instancePath:instancePath+"/contract",schemaPath:"#/properties/contract/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10674,7 +10687,7 @@ if(data.seed !== undefined){
 let data2 = data.seed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate273.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate274.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10687,7 +10700,7 @@ if(data.runs !== undefined){
 let data3 = data.runs;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate273.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate274.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -10699,7 +10712,7 @@ if(valid0){
 if(data.startedAt !== undefined){
 const _errs9 = errors;
 if(typeof data.startedAt !== "string"){
-validate273.errors = [{instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate274.errors = [{instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10712,7 +10725,7 @@ if(data.seconds !== undefined){
 let data5 = data.seconds;
 const _errs11 = errors;
 if(!((typeof data5 == "number") && (isFinite(data5)))){
-validate273.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate274.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -10724,7 +10737,7 @@ if(valid0){
 if(data.triggers !== undefined){
 const _errs13 = errors;
 if(typeof data.triggers !== "boolean"){
-validate273.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate274.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -10737,7 +10750,7 @@ if(data.quota !== undefined){
 let data7 = data.quota;
 const _errs15 = errors;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-validate273.errors = [{instancePath:instancePath+"/quota",schemaPath:"#/properties/quota/type",keyword:"type",params:{type: schema118.properties.quota.type},message:"must be number,null"}];
+validate274.errors = [{instancePath:instancePath+"/quota",schemaPath:"#/properties/quota/type",keyword:"type",params:{type: schema118.properties.quota.type},message:"must be number,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -10750,7 +10763,7 @@ if(data.passed !== undefined){
 let data8 = data.passed;
 const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate273.errors = [{instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate274.errors = [{instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -10763,7 +10776,7 @@ if(data.failed !== undefined){
 let data9 = data.failed;
 const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate273.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate274.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -10776,7 +10789,7 @@ if(data.skipped !== undefined){
 let data10 = data.skipped;
 const _errs21 = errors;
 if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate273.errors = [{instancePath:instancePath+"/skipped",schemaPath:"#/properties/skipped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate274.errors = [{instancePath:instancePath+"/skipped",schemaPath:"#/properties/skipped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10794,8 +10807,8 @@ var valid1 = true;
 const len0 = data11.length;
 for(let i0=0; i0<len0; i0++){
 const _errs25 = errors;
-if(!(validate269(data11[i0], {instancePath:instancePath+"/checks/" + i0,parentData:data11,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate270(data11[i0], {instancePath:instancePath+"/checks/" + i0,parentData:data11,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs25 === errors;
@@ -10805,7 +10818,7 @@ break;
 }
 }
 else {
-validate273.errors = [{instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate274.errors = [{instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10824,8 +10837,8 @@ var valid2 = true;
 const len1 = data13.length;
 for(let i1=0; i1<len1; i1++){
 const _errs28 = errors;
-if(!(validate275(data13[i1], {instancePath:instancePath+"/responses/" + i1,parentData:data13,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
+if(!(validate276(data13[i1], {instancePath:instancePath+"/responses/" + i1,parentData:data13,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs28 === errors;
@@ -10835,7 +10848,7 @@ break;
 }
 }
 else {
-validate273.errors = [{instancePath:instancePath+"/responses",schemaPath:"#/properties/responses/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate274.errors = [{instancePath:instancePath+"/responses",schemaPath:"#/properties/responses/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10854,8 +10867,8 @@ var valid3 = true;
 const len2 = data15.length;
 for(let i2=0; i2<len2; i2++){
 const _errs31 = errors;
-if(!(validate277(data15[i2], {instancePath:instancePath+"/events/" + i2,parentData:data15,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
+if(!(validate278(data15[i2], {instancePath:instancePath+"/events/" + i2,parentData:data15,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs31 === errors;
@@ -10865,7 +10878,7 @@ break;
 }
 }
 else {
-validate273.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate274.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10884,8 +10897,8 @@ var valid4 = true;
 const len3 = data17.length;
 for(let i3=0; i3<len3; i3++){
 const _errs34 = errors;
-if(!(validate279(data17[i3], {instancePath:instancePath+"/errors/" + i3,parentData:data17,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+if(!(validate280(data17[i3], {instancePath:instancePath+"/errors/" + i3,parentData:data17,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
 errors = vErrors.length;
 }
 var valid4 = _errs34 === errors;
@@ -10895,7 +10908,7 @@ break;
 }
 }
 else {
-validate273.errors = [{instancePath:instancePath+"/errors",schemaPath:"#/properties/errors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate274.errors = [{instancePath:instancePath+"/errors",schemaPath:"#/properties/errors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10915,7 +10928,7 @@ const len4 = data19.length;
 for(let i4=0; i4<len4; i4++){
 const _errs37 = errors;
 if(typeof data19[i4] !== "string"){
-validate273.errors = [{instancePath:instancePath+"/leftovers/" + i4,schemaPath:"#/properties/leftovers/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate274.errors = [{instancePath:instancePath+"/leftovers/" + i4,schemaPath:"#/properties/leftovers/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid5 = _errs37 === errors;
@@ -10925,7 +10938,7 @@ break;
 }
 }
 else {
-validate273.errors = [{instancePath:instancePath+"/leftovers",schemaPath:"#/properties/leftovers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate274.errors = [{instancePath:instancePath+"/leftovers",schemaPath:"#/properties/leftovers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10952,20 +10965,20 @@ var valid0 = true;
 }
 }
 else {
-validate273.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate274.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate273.errors = vErrors;
+validate274.errors = vErrors;
 return errors === 0;
 }
-validate273.evaluated = {"props":{"baseUrl":true,"contract":true,"seed":true,"runs":true,"startedAt":true,"seconds":true,"triggers":true,"quota":true,"passed":true,"failed":true,"skipped":true,"checks":true,"responses":true,"events":true,"errors":true,"leftovers":true},"dynamicProps":false,"dynamicItems":false};
+validate274.evaluated = {"props":{"baseUrl":true,"contract":true,"seed":true,"runs":true,"startedAt":true,"seconds":true,"triggers":true,"quota":true,"passed":true,"failed":true,"skipped":true,"checks":true,"responses":true,"events":true,"errors":true,"leftovers":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate272.evaluated;
+const evaluated0 = validate273.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10976,7 +10989,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.report === undefined) && (missing0 = "report"))){
-validate272.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate273.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10984,11 +10997,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate273.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run_finished" !== data0){
-validate272.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_finished"},message:"must be equal to constant"}];
+validate273.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_finished"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10999,8 +11012,8 @@ var valid0 = true;
 if(valid0){
 if(data.report !== undefined){
 const _errs3 = errors;
-if(!(validate273(data.report, {instancePath:instancePath+"/report",parentData:data,parentDataProperty:"report",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+if(!(validate274(data.report, {instancePath:instancePath+"/report",parentData:data,parentDataProperty:"report",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -11012,22 +11025,22 @@ var valid0 = true;
 }
 }
 else {
-validate272.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate273.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate272.errors = vErrors;
+validate273.errors = vErrors;
 return errors === 0;
 }
-validate272.evaluated = {"props":{"type":true,"report":true},"dynamicProps":false,"dynamicItems":false};
+validate273.evaluated = {"props":{"type":true,"report":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunFailed = validate282;
+export const validateRunFailed = validate283;
 const schema122 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"run_failed"},"message":{"type":"string"}}};
 
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate282.evaluated;
+const evaluated0 = validate283.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11038,7 +11051,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
-validate282.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate283.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11046,11 +11059,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate282.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate283.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run_failed" !== data0){
-validate282.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_failed"},message:"must be equal to constant"}];
+validate283.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "run_failed"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11062,7 +11075,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
 if(typeof data.message !== "string"){
-validate282.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate283.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11074,24 +11087,24 @@ var valid0 = true;
 }
 }
 else {
-validate282.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate283.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate282.errors = vErrors;
+validate283.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+validate283.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateOfficialTaskCallback = validate283;
+export const validateOfficialTaskCallback = validate284;
 const schema123 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
 const schema124 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
 const schema125 = {"type":"object","required":["position"],"properties":{"position":{"type":"integer","minimum":1},"estimated_start_at":{"type":"integer"}}};
 
-function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate285.evaluated;
+const evaluated0 = validate286.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11102,7 +11115,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.position === undefined) && (missing0 = "position")){
-validate285.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate286.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11110,13 +11123,13 @@ if(data.position !== undefined){
 let data0 = data.position;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate285.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate286.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 1 || isNaN(data0)){
-validate285.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate286.errors = [{instancePath:instancePath+"/position",schemaPath:"#/properties/position/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -11131,7 +11144,7 @@ if(data.estimated_start_at !== undefined){
 let data1 = data.estimated_start_at;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate285.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate286.errors = [{instancePath:instancePath+"/estimated_start_at",schemaPath:"#/properties/estimated_start_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11143,21 +11156,21 @@ var valid0 = true;
 }
 }
 else {
-validate285.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate286.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate285.errors = vErrors;
+validate286.errors = vErrors;
 return errors === 0;
 }
-validate285.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
+validate286.evaluated = {"props":{"position":true,"estimated_start_at":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema126 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
 
-function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate287.evaluated;
+const evaluated0 = validate288.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11165,24 +11178,24 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate287.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate288.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
-validate287.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema126.enum},message:"must be equal to one of the allowed values"}];
+validate288.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema126.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate287.errors = vErrors;
+validate288.errors = vErrors;
 return errors === 0;
 }
-validate287.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate288.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema127 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
 
-function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate289.evaluated;
+const evaluated0 = validate290.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11193,14 +11206,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
-validate289.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate290.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.code !== undefined){
 const _errs1 = errors;
 if(typeof data.code !== "string"){
-validate289.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate290.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11212,7 +11225,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
 if(typeof data.message !== "string"){
-validate289.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate290.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11224,22 +11237,22 @@ var valid0 = true;
 }
 }
 else {
-validate289.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate290.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate289.errors = vErrors;
+validate290.errors = vErrors;
 return errors === 0;
 }
-validate289.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+validate290.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema128 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
 const formats2 = runtime1.fullFormats.uri;
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate292(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate291.evaluated;
+const evaluated0 = validate292.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11255,12 +11268,12 @@ if(errors === _errs1){
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!(formats2(data0))){
-validate291.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate292.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate291.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate292.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11278,12 +11291,12 @@ if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!(formats2(data1))){
-validate291.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate292.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate291.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate292.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11301,12 +11314,12 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(!(formats2(data2))){
-validate291.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate292.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate291.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate292.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11320,22 +11333,22 @@ var valid0 = true;
 }
 }
 else {
-validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate292.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate291.errors = vErrors;
+validate292.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
+validate292.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema129 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"cost":{"$ref":"#/$defs/TaskCost"},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
 const schema130 = {"type":"integer","format":"int64","minimum":0};
 
-function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate295(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate294.evaluated;
+const evaluated0 = validate295.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11343,33 +11356,33 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){
-validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate295.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate294.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate295.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data))){
-validate294.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+validate295.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
 }
 }
 }
-validate294.errors = vErrors;
+validate295.errors = vErrors;
 return errors === 0;
 }
-validate294.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate295.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate293.evaluated;
+const evaluated0 = validate294.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11382,13 +11395,13 @@ if(data.completion_tokens !== undefined){
 let data0 = data.completion_tokens;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate293.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate294.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate293.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate294.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11403,13 +11416,13 @@ if(data.total_tokens !== undefined){
 let data1 = data.total_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate293.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate294.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate293.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate294.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11422,8 +11435,8 @@ var valid0 = true;
 if(valid0){
 if(data.cost !== undefined){
 const _errs5 = errors;
-if(!(validate294(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate295(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate295.errors : vErrors.concat(validate295.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -11441,13 +11454,13 @@ if(data3.web_search !== undefined){
 let data4 = data3.web_search;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate293.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate294.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate293.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate294.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11455,7 +11468,7 @@ return false;
 }
 }
 else {
-validate293.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate294.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11469,21 +11482,21 @@ var valid0 = true;
 }
 }
 else {
-validate293.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate293.errors = vErrors;
+validate294.errors = vErrors;
 return errors === 0;
 }
-validate293.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"cost":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
+validate294.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"cost":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema131 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
 
-function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate297.evaluated;
+const evaluated0 = validate298.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11494,38 +11507,38 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate297.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate298.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate297.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate298.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(data0 === "web_search")){
-validate297.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate298.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate297.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate298.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate297.errors = vErrors;
+validate298.errors = vErrors;
 return errors === 0;
 }
-validate297.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+validate298.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
+const evaluated0 = validate285.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11576,14 +11589,14 @@ const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.content === undefined) && (missing0 = "content")){
-validate284.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate285.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.content !== undefined){
 let data1 = data.content;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate284.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11606,7 +11619,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11655,14 +11668,14 @@ const _errs14 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.error === undefined) && (missing1 = "error")){
-validate284.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate285.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data.error !== undefined){
 let data3 = data.error;
 if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-validate284.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11685,7 +11698,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11705,7 +11718,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((((((data.id === undefined) && (missing2 = "id")) || ((data.model === undefined) && (missing2 = "model"))) || ((data.status === undefined) && (missing2 = "status"))) || ((data.created_at === undefined) && (missing2 = "created_at"))) || ((data.updated_at === undefined) && (missing2 = "updated_at"))){
-validate284.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate285.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
@@ -11742,7 +11755,7 @@ props0.output_format = true;
 if(data.id !== undefined){
 const _errs17 = errors;
 if(typeof data.id !== "string"){
-validate284.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs17 === errors;
@@ -11753,8 +11766,8 @@ var valid7 = true;
 if(valid7){
 if(data.queue !== undefined){
 const _errs19 = errors;
-if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+if(!(validate286(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs19 === errors;
@@ -11766,7 +11779,7 @@ if(valid7){
 if(data.model !== undefined){
 const _errs20 = errors;
 if(typeof data.model !== "string"){
-validate284.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs20 === errors;
@@ -11777,8 +11790,8 @@ var valid7 = true;
 if(valid7){
 if(data.status !== undefined){
 const _errs22 = errors;
-if(!(validate287(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+if(!(validate288(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate288.errors : vErrors.concat(validate288.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs22 === errors;
@@ -11793,8 +11806,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid8 = false;
 const _errs25 = errors;
-if(!(validate289(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
+if(!(validate290(data8, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs25 === errors;
@@ -11826,7 +11839,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 return false;
 }
 else {
@@ -11848,8 +11861,8 @@ var valid7 = true;
 if(valid7){
 if(data.content !== undefined){
 const _errs28 = errors;
-if(!(validate291(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate292(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate292.errors : vErrors.concat(validate292.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs28 === errors;
@@ -11865,12 +11878,12 @@ if(errors === _errs29){
 if(errors === _errs29){
 if(typeof data10 === "string"){
 if(!(formats2(data10))){
-validate284.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate285.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11895,12 +11908,12 @@ if(errors === _errs33){
 if(errors === _errs33){
 if(typeof data12 === "string"){
 if(!(formats2(data12))){
-validate284.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate285.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11912,7 +11925,7 @@ break;
 }
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate285.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -11924,8 +11937,8 @@ var valid7 = true;
 if(valid7){
 if(data.usage !== undefined){
 const _errs35 = errors;
-if(!(validate293(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate293.errors : vErrors.concat(validate293.errors);
+if(!(validate294(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs35 === errors;
@@ -11938,7 +11951,7 @@ if(data.created_at !== undefined){
 let data14 = data.created_at;
 const _errs36 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate284.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs36 === errors;
@@ -11951,7 +11964,7 @@ if(data.updated_at !== undefined){
 let data15 = data.updated_at;
 const _errs38 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate284.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs38 === errors;
@@ -11964,7 +11977,7 @@ if(data.duration !== undefined){
 let data16 = data.duration;
 const _errs40 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate284.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs40 === errors;
@@ -11977,7 +11990,7 @@ if(data.frames !== undefined){
 let data17 = data.frames;
 const _errs42 = errors;
 if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate284.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs42 === errors;
@@ -11990,13 +12003,13 @@ if(data.framespersecond !== undefined){
 let data18 = data.framespersecond;
 const _errs44 = errors;
 if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate284.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs44){
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 < 1 || isNaN(data18)){
-validate284.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate285.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -12010,7 +12023,7 @@ if(valid7){
 if(data.resolution !== undefined){
 const _errs46 = errors;
 if(typeof data.resolution !== "string"){
-validate284.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs46 === errors;
@@ -12022,7 +12035,7 @@ if(valid7){
 if(data.ratio !== undefined){
 const _errs48 = errors;
 if(typeof data.ratio !== "string"){
-validate284.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs48 === errors;
@@ -12035,7 +12048,7 @@ if(data.seed !== undefined){
 let data21 = data.seed;
 const _errs50 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate284.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs50 === errors;
@@ -12047,7 +12060,7 @@ if(valid7){
 if(data.service_tier !== undefined){
 const _errs52 = errors;
 if(typeof data.service_tier !== "string"){
-validate284.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs52 === errors;
@@ -12060,7 +12073,7 @@ if(data.execution_expires_after !== undefined){
 let data23 = data.execution_expires_after;
 const _errs54 = errors;
 if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-validate284.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs54 === errors;
@@ -12072,7 +12085,7 @@ if(valid7){
 if(data.generate_audio !== undefined){
 const _errs56 = errors;
 if(typeof data.generate_audio !== "boolean"){
-validate284.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate285.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs56 === errors;
@@ -12084,7 +12097,7 @@ if(valid7){
 if(data.draft !== undefined){
 const _errs58 = errors;
 if(typeof data.draft !== "boolean"){
-validate284.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate285.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid7 = _errs58 === errors;
@@ -12096,7 +12109,7 @@ if(valid7){
 if(data.draft_task_id !== undefined){
 const _errs60 = errors;
 if(typeof data.draft_task_id !== "string"){
-validate284.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs60 === errors;
@@ -12109,7 +12122,7 @@ if(data.priority !== undefined){
 let data27 = data.priority;
 const _errs62 = errors;
 if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-validate284.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate285.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs62 === errors;
@@ -12121,7 +12134,7 @@ if(valid7){
 if(data.revised_prompt !== undefined){
 const _errs64 = errors;
 if(typeof data.revised_prompt !== "string"){
-validate284.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs64 === errors;
@@ -12139,8 +12152,8 @@ var valid10 = true;
 const len1 = data29.length;
 for(let i1=0; i1<len1; i1++){
 const _errs68 = errors;
-if(!(validate297(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate297.errors : vErrors.concat(validate297.errors);
+if(!(validate298(data29[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data29,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 var valid10 = _errs68 === errors;
@@ -12150,7 +12163,7 @@ break;
 }
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate285.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12163,7 +12176,7 @@ if(valid7){
 if(data.safety_identifier !== undefined){
 const _errs69 = errors;
 if(typeof data.safety_identifier !== "string"){
-validate284.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs69 === errors;
@@ -12175,7 +12188,7 @@ if(valid7){
 if(data.output_format !== undefined){
 const _errs71 = errors;
 if(typeof data.output_format !== "string"){
-validate284.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate285.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs71 === errors;
@@ -12212,21 +12225,21 @@ var valid7 = true;
 }
 }
 else {
-validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate284.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate285.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate283.evaluated;
+const evaluated0 = validate284.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12234,12 +12247,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate284(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+if(!(validate285(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate284.evaluated.props;
+var props0 = validate285.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -12249,17 +12262,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "queued") || (data0 === "running")) || (data0 === "succeeded")) || (data0 === "failed")) || (data0 === "expired"))){
-validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema123.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate284.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema123.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate283.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12271,23 +12284,23 @@ props0.status = true;
 }
 }
 }
-validate283.errors = vErrors;
+validate284.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate283.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate284.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateMusicTaskCallback = validate300;
+export const validateMusicTaskCallback = validate301;
 const schema132 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
 const schema133 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
 const schema134 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
 const schema135 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
 const schema136 = {"type":"object","required":["cost"],"properties":{"cost":{"$ref":"#/$defs/TaskCost"}}};
 
-function validate305(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate306(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate305.evaluated;
+const evaluated0 = validate306.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12298,34 +12311,34 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.cost === undefined) && (missing0 = "cost")){
-validate305.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate306.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.cost !== undefined){
-if(!(validate294(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+if(!(validate295(data.cost, {instancePath:instancePath+"/cost",parentData:data,parentDataProperty:"cost",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate295.errors : vErrors.concat(validate295.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 else {
-validate305.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate306.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate305.errors = vErrors;
+validate306.errors = vErrors;
 return errors === 0;
 }
-validate305.evaluated = {"props":{"cost":true},"dynamicProps":false,"dynamicItems":false};
+validate306.evaluated = {"props":{"cost":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema137 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
 
-function validate308(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate309(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate308.evaluated;
+const evaluated0 = validate309.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12333,24 +12346,24 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate308.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate309.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
-validate308.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema137.enum},message:"must be equal to one of the allowed values"}];
+validate309.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema137.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate308.errors = vErrors;
+validate309.errors = vErrors;
 return errors === 0;
 }
-validate308.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate309.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
 
-function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate304(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate303.evaluated;
+const evaluated0 = validate304.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12361,14 +12374,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.task_id === undefined) && (missing0 = "task_id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.fail_reason === undefined) && (missing0 = "fail_reason"))) || ((data.submit_time === undefined) && (missing0 = "submit_time"))) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.finish_time === undefined) && (missing0 = "finish_time"))) || ((data.progress === undefined) && (missing0 = "progress"))){
-validate303.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate304.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.task_id !== undefined){
 const _errs1 = errors;
 if(typeof data.task_id !== "string"){
-validate303.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate304.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12379,8 +12392,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+if(!(validate286(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -12391,8 +12404,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs4 = errors;
-if(!(validate305(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
+if(!(validate306(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate306.errors : vErrors.concat(validate306.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -12403,8 +12416,8 @@ var valid0 = true;
 if(valid0){
 if(data.status !== undefined){
 const _errs5 = errors;
-if(!(validate308(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate308.errors : vErrors.concat(validate308.errors);
+if(!(validate309(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate309.errors : vErrors.concat(validate309.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -12416,7 +12429,7 @@ if(valid0){
 if(data.fail_reason !== undefined){
 const _errs6 = errors;
 if(typeof data.fail_reason !== "string"){
-validate303.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate304.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -12429,13 +12442,13 @@ if(data.submit_time !== undefined){
 let data5 = data.submit_time;
 const _errs8 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate303.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate304.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate303.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate304.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12450,13 +12463,13 @@ if(data.start_time !== undefined){
 let data6 = data.start_time;
 const _errs10 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate303.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate304.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate303.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate304.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12471,13 +12484,13 @@ if(data.finish_time !== undefined){
 let data7 = data.finish_time;
 const _errs12 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate303.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate304.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-validate303.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate304.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12494,12 +12507,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data8 === "string"){
 if(!pattern4.test(data8)){
-validate303.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate304.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate303.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate304.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12519,24 +12532,24 @@ var valid0 = true;
 }
 }
 else {
-validate303.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate304.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate303.errors = vErrors;
+validate304.errors = vErrors;
 return errors === 0;
 }
-validate303.evaluated = {"props":{"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate304.evaluated = {"props":{"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema138 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
 const formats14 = runtime1.fullFormats["date-time"];
 const schema139 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
 const schema140 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate314(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate313.evaluated;
+const evaluated0 = validate314.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12551,18 +12564,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 1 || isNaN(data0)){
-validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate314.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate314.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate313.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate314.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12578,18 +12591,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1 || isNaN(data1)){
-validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate314.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate314.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate313.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate314.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12605,18 +12618,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate314.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate314.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate313.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate314.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -12629,20 +12642,20 @@ var valid0 = true;
 }
 }
 else {
-validate313.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate314.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate313.errors = vErrors;
+validate314.errors = vErrors;
 return errors === 0;
 }
-validate313.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
+validate314.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate313(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate312.evaluated;
+const evaluated0 = validate313.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12655,7 +12668,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate312.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema139.properties.tags.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema139.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12668,7 +12681,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate312.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema139.properties.prompt.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema139.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12681,7 +12694,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate312.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema139.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema139.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12694,7 +12707,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate312.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema139.properties.negative_tags.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema139.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12707,7 +12720,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate312.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema139.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema139.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12720,7 +12733,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate312.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema139.properties.history.type},message:"must be array,null"}];
+validate313.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema139.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -12734,7 +12747,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate312.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate313.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12755,7 +12768,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate312.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema139.properties.concat_history.type},message:"must be array,null"}];
+validate313.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema139.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -12769,7 +12782,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate312.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate313.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12790,7 +12803,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate312.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema139.properties.type.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema139.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12803,13 +12816,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate312.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema139.properties.duration.type},message:"must be number,null"}];
+validate313.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema139.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate312.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate313.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12824,7 +12837,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate312.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema139.properties.refund_credits.type},message:"must be boolean,null"}];
+validate313.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema139.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12837,7 +12850,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate312.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema139.properties.stream.type},message:"must be boolean,null"}];
+validate313.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema139.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12850,7 +12863,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate312.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema139.properties.error_type.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema139.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12863,7 +12876,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate312.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema139.properties.error_message.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema139.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12876,7 +12889,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate312.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema139.properties.stem_from_id.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema139.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -12889,7 +12902,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate312.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema139.properties.stem_task.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema139.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -12902,7 +12915,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate312.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema139.properties.stem_type_id.type},message:"must be integer,null"}];
+validate313.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema139.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12915,7 +12928,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate312.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema139.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema139.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12928,7 +12941,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate312.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema139.properties.has_vocal.type},message:"must be boolean,null"}];
+validate313.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema139.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12941,7 +12954,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate312.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema139.properties.has_stem.type},message:"must be boolean,null"}];
+validate313.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema139.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12954,7 +12967,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate312.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema139.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate313.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema139.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12965,8 +12978,8 @@ var valid0 = true;
 if(valid0){
 if(data.control_sliders !== undefined){
 const _errs47 = errors;
-if(!(validate313(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate313.errors : vErrors.concat(validate313.errors);
+if(!(validate314(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate314.errors : vErrors.concat(validate314.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
@@ -12979,7 +12992,7 @@ if(data.task !== undefined){
 let data23 = data.task;
 const _errs48 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate312.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema139.properties.task.type},message:"must be string,null"}];
+validate313.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema139.properties.task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs48 === errors;
@@ -13010,20 +13023,20 @@ var valid0 = true;
 }
 }
 else {
-validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate313.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate312.errors = vErrors;
+validate313.errors = vErrors;
 return errors === 0;
 }
-validate312.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate313.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate311(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate312(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate311.evaluated;
+const evaluated0 = validate312.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13034,14 +13047,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate311.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate312.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate311.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13053,7 +13066,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate311.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13065,7 +13078,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate311.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13078,11 +13091,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate311.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate311.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema138.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate312.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema138.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13094,7 +13107,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate311.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13106,7 +13119,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate311.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -13118,7 +13131,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate311.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13130,7 +13143,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate311.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13142,7 +13155,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate311.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13154,7 +13167,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate311.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -13170,12 +13183,12 @@ if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(!(formats14.validate(data10))){
-validate311.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate312.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate311.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate312.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13189,7 +13202,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs23 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate311.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate312.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -13201,7 +13214,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs25 = errors;
 if(typeof data.is_public !== "boolean"){
-validate311.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate312.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13213,7 +13226,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs27 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate311.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate312.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13225,7 +13238,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs29 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate311.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate312.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13238,7 +13251,7 @@ if(data.play_count !== undefined){
 let data15 = data.play_count;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate311.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate312.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -13251,7 +13264,7 @@ if(data.upvote_count !== undefined){
 let data16 = data.upvote_count;
 const _errs33 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate311.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate312.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -13262,8 +13275,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs35 = errors;
-if(!(validate312(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
+if(!(validate313(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate313.errors : vErrors.concat(validate313.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs35 === errors;
@@ -13291,35 +13304,35 @@ var valid0 = true;
 }
 }
 else {
-validate311.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate312.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate311.errors = vErrors;
+validate312.errors = vErrors;
 return errors === 0;
 }
-validate311.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate312.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate303(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate302.evaluated;
+const evaluated0 = validate303.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate303(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
+if(!(validate304(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate304.errors : vErrors.concat(validate304.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate303.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13327,11 +13340,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate302.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate303.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("MUSIC" !== data0){
-validate302.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
+validate303.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -13349,8 +13362,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate311(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate311.errors : vErrors.concat(validate311.errors);
+if(!(validate312(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate312.errors : vErrors.concat(validate312.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -13360,7 +13373,7 @@ break;
 }
 }
 else {
-validate302.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate303.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -13373,22 +13386,22 @@ var valid1 = true;
 }
 }
 else {
-validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate303.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate302.errors = vErrors;
+validate303.errors = vErrors;
 return errors === 0;
 }
-validate302.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate303.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 const schema141 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
 const schema142 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
 
-function validate320(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate321(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate320.evaluated;
+const evaluated0 = validate321.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13396,21 +13409,21 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate320.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema142.type},message:"must be object,null"}];
+validate321.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema142.type},message:"must be object,null"}];
 return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.text === undefined) && (missing0 = "text"))){
-validate320.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate321.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate320.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate321.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13422,7 +13435,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate320.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate321.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13434,7 +13447,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate320.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate321.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13446,7 +13459,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs7 = errors;
 if(typeof data.text !== "string"){
-validate320.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate321.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13460,31 +13473,31 @@ var valid0 = true;
 }
 }
 }
-validate320.errors = vErrors;
+validate321.errors = vErrors;
 return errors === 0;
 }
-validate320.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+validate321.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate318(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate319(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate318.evaluated;
+const evaluated0 = validate319.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate303(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
+if(!(validate304(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate304.errors : vErrors.concat(validate304.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate318.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate319.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13492,11 +13505,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate318.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate319.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("LYRICS" !== data0){
-validate318.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
+validate319.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -13507,8 +13520,8 @@ var valid1 = true;
 if(valid1){
 if(data.data !== undefined){
 const _errs4 = errors;
-if(!(validate320(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate320.errors : vErrors.concat(validate320.errors);
+if(!(validate321(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate321.errors : vErrors.concat(validate321.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -13520,20 +13533,20 @@ var valid1 = true;
 }
 }
 else {
-validate318.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate319.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate318.errors = vErrors;
+validate319.errors = vErrors;
 return errors === 0;
 }
-validate318.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate319.evaluated = {"props":{"action":true,"data":true,"task_id":true,"queue":true,"usage":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate301(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate301.evaluated;
+const evaluated0 = validate302.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13544,8 +13557,8 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate302(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
+if(!(validate303(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate303.errors : vErrors.concat(validate303.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -13566,8 +13579,8 @@ props0.finish_time = true;
 props0.progress = true;
 }
 const _errs2 = errors;
-if(!(validate318(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate318.errors : vErrors.concat(validate318.errors);
+if(!(validate319(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate319.errors : vErrors.concat(validate319.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -13604,7 +13617,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate301.errors = vErrors;
+validate302.errors = vErrors;
 return false;
 }
 else {
@@ -13618,17 +13631,17 @@ vErrors = null;
 }
 }
 }
-validate301.errors = vErrors;
+validate302.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate301.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate302.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate301(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate300.evaluated;
+const evaluated0 = validate301.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13636,12 +13649,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate301(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate301.errors : vErrors.concat(validate301.errors);
+if(!(validate302(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate301.evaluated.props;
+var props0 = validate302.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -13651,17 +13664,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate301.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data0 === "SUCCESS") || (data0 === "FAILURE"))){
-validate300.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema132.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate301.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema132.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate300.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate301.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13673,20 +13686,20 @@ props0.status = true;
 }
 }
 }
-validate300.errors = vErrors;
+validate301.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate300.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate301.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateImageJobCallback = validate324;
+export const validateImageJobCallback = validate325;
 const schema143 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"queue":{"$ref":"#/$defs/TaskQueue"},"usage":{"$ref":"#/$defs/TaskUsage"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
 const schema144 = {"type":["integer","null"],"minimum":0};
 
-function validate327(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate328(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate327.evaluated;
+const evaluated0 = validate328.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13694,28 +13707,28 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate327.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema144.type},message:"must be integer,null"}];
+validate328.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema144.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate327.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate328.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-validate327.errors = vErrors;
+validate328.errors = vErrors;
 return errors === 0;
 }
-validate327.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate328.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema145 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
 
-function validate331(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate332(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate331.evaluated;
+const evaluated0 = validate332.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13726,14 +13739,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
-validate331.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate332.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.customId !== undefined){
 const _errs1 = errors;
 if(typeof data.customId !== "string"){
-validate331.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13745,7 +13758,7 @@ if(valid0){
 if(data.emoji !== undefined){
 const _errs3 = errors;
 if(typeof data.emoji !== "string"){
-validate331.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13757,7 +13770,7 @@ if(valid0){
 if(data.label !== undefined){
 const _errs5 = errors;
 if(typeof data.label !== "string"){
-validate331.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate332.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13770,7 +13783,7 @@ if(data.type !== undefined){
 let data3 = data.type;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate331.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate332.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13783,18 +13796,18 @@ if(data.style !== undefined){
 let data4 = data.style;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate332.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 4 || isNaN(data4)){
-validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+validate332.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate331.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate332.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -13812,20 +13825,20 @@ var valid0 = true;
 }
 }
 else {
-validate331.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate332.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate331.errors = vErrors;
+validate332.errors = vErrors;
 return errors === 0;
 }
-validate331.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+validate332.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate324(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate325(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate324.evaluated;
+const evaluated0 = validate325.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13836,14 +13849,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate324.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate325.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate324.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate325.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13854,8 +13867,8 @@ var valid0 = true;
 if(valid0){
 if(data.queue !== undefined){
 const _errs3 = errors;
-if(!(validate285(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+if(!(validate286(data.queue, {instancePath:instancePath+"/queue",parentData:data,parentDataProperty:"queue",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -13866,8 +13879,8 @@ var valid0 = true;
 if(valid0){
 if(data.usage !== undefined){
 const _errs4 = errors;
-if(!(validate305(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate305.errors : vErrors.concat(validate305.errors);
+if(!(validate306(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate306.errors : vErrors.concat(validate306.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -13879,7 +13892,7 @@ if(valid0){
 if(data.action !== undefined){
 const _errs5 = errors;
 if(typeof data.action !== "string"){
-validate324.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate325.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13892,7 +13905,7 @@ if(data.customId !== undefined){
 let data4 = data.customId;
 const _errs7 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate324.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema143.properties.customId.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema143.properties.customId.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13905,7 +13918,7 @@ if(data.botType !== undefined){
 let data5 = data.botType;
 const _errs9 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate324.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema143.properties.botType.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema143.properties.botType.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13918,7 +13931,7 @@ if(data.prompt !== undefined){
 let data6 = data.prompt;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate324.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema143.properties.prompt.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema143.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -13931,7 +13944,7 @@ if(data.promptEn !== undefined){
 let data7 = data.promptEn;
 const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate324.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema143.properties.promptEn.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema143.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13944,7 +13957,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs15 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate324.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema143.properties.description.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema143.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13957,7 +13970,7 @@ if(data.state !== undefined){
 let data9 = data.state;
 const _errs17 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate324.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema143.properties.state.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema143.properties.state.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13968,8 +13981,8 @@ var valid0 = true;
 if(valid0){
 if(data.submitTime !== undefined){
 const _errs19 = errors;
-if(!(validate327(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate328(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate328.errors : vErrors.concat(validate328.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs19 === errors;
@@ -13980,8 +13993,8 @@ var valid0 = true;
 if(valid0){
 if(data.startTime !== undefined){
 const _errs20 = errors;
-if(!(validate327(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate328(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate328.errors : vErrors.concat(validate328.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -13992,8 +14005,8 @@ var valid0 = true;
 if(valid0){
 if(data.finishTime !== undefined){
 const _errs21 = errors;
-if(!(validate327(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate327.errors : vErrors.concat(validate327.errors);
+if(!(validate328(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate328.errors : vErrors.concat(validate328.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs21 === errors;
@@ -14008,12 +14021,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data13 === "string"){
 if(!pattern4.test(data13)){
-validate324.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate325.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate324.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate325.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14027,11 +14040,11 @@ if(data.status !== undefined){
 let data14 = data.status;
 const _errs24 = errors;
 if(typeof data14 !== "string"){
-validate324.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate325.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((data14 === "NOT_START") || (data14 === "SUBMITTED")) || (data14 === "MODAL")) || (data14 === "IN_PROGRESS")) || (data14 === "SUCCESS")) || (data14 === "FAILURE"))){
-validate324.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema143.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate325.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema143.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -14044,7 +14057,7 @@ if(data.imageUrl !== undefined){
 let data15 = data.imageUrl;
 const _errs26 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate324.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema143.properties.imageUrl.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema143.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -14057,7 +14070,7 @@ if(data.videoUrl !== undefined){
 let data16 = data.videoUrl;
 const _errs28 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate324.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema143.properties.videoUrl.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema143.properties.videoUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -14070,7 +14083,7 @@ if(data.failReason !== undefined){
 let data17 = data.failReason;
 const _errs30 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-validate324.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema143.properties.failReason.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema143.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -14088,8 +14101,8 @@ var valid1 = true;
 const len0 = data18.length;
 for(let i0=0; i0<len0; i0++){
 const _errs34 = errors;
-if(!(validate331(data18[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data18,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate331.errors : vErrors.concat(validate331.errors);
+if(!(validate332(data18[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data18,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate332.errors : vErrors.concat(validate332.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs34 === errors;
@@ -14099,7 +14112,7 @@ break;
 }
 }
 else {
-validate324.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate325.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -14118,7 +14131,7 @@ if(data20.finalPrompt !== undefined){
 let data21 = data20.finalPrompt;
 const _errs37 = errors;
 if((typeof data21 !== "string") && (data21 !== null)){
-validate324.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs37 === errors;
@@ -14131,7 +14144,7 @@ if(data20.finalZhPrompt !== undefined){
 let data22 = data20.finalZhPrompt;
 const _errs39 = errors;
 if((typeof data22 !== "string") && (data22 !== null)){
-validate324.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema143.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs39 === errors;
@@ -14142,7 +14155,7 @@ var valid2 = true;
 }
 }
 else {
-validate324.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate325.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14156,7 +14169,7 @@ if(data.maskBase64 !== undefined){
 let data23 = data.maskBase64;
 const _errs41 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate324.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema143.properties.maskBase64.type},message:"must be string,null"}];
+validate325.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema143.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -14187,18 +14200,69 @@ var valid0 = true;
 }
 }
 else {
-validate324.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate325.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate324.errors = vErrors;
+validate325.errors = vErrors;
 return errors === 0;
 }
-validate324.evaluated = {"props":{"id":true,"queue":true,"usage":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate325.evaluated = {"props":{"id":true,"queue":true,"usage":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaLowEvent = validate333;
+export const validateQuotaLowEvent = validate334;
 const schema146 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.low"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","balance","threshold"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"balance":{"type":"integer"},"threshold":{"type":"integer"}}}}};
 const schema147 = {"type":"string"};
+
+function validate335(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate335.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate335.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+validate335.errors = vErrors;
+return errors === 0;
+}
+validate335.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema148 = {"type":"string","format":"date-time"};
+
+function validate337(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate337.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(errors === 0){
+if(typeof data === "string"){
+if(!(formats14.validate(data))){
+validate337.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+else {
+validate337.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+validate337.errors = vErrors;
+return errors === 0;
+}
+validate337.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
 
 function validate334(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14210,69 +14274,18 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate334.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-validate334.errors = vErrors;
-return errors === 0;
-}
-validate334.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema148 = {"type":"string","format":"date-time"};
-
-function validate336(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate336.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!(formats14.validate(data))){
-validate336.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
-return false;
-}
-}
-else {
-validate336.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-validate336.errors = vErrors;
-return errors === 0;
-}
-validate336.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate333(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate333.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate333.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate334.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14285,11 +14298,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate333.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate334.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.low" !== data1){
-validate333.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
+validate334.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.low"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14300,8 +14313,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14317,7 +14330,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.balance === undefined) && (missing1 = "balance"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))){
-validate333.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate334.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14325,7 +14338,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate333.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate334.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14338,7 +14351,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate333.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema146.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate334.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema146.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14351,7 +14364,7 @@ if(data3.key_name !== undefined){
 let data6 = data3.key_name;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate333.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema146.properties.data.properties.key_name.type},message:"must be string,null"}];
+validate334.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema146.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14364,7 +14377,7 @@ if(data3.balance !== undefined){
 let data7 = data3.balance;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate333.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate334.errors = [{instancePath:instancePath+"/data/balance",schemaPath:"#/properties/data/properties/balance/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14377,7 +14390,7 @@ if(data3.threshold !== undefined){
 let data8 = data3.threshold;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate333.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate334.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14392,7 +14405,7 @@ var valid1 = true;
 }
 }
 else {
-validate333.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate334.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14407,22 +14420,22 @@ var valid0 = true;
 }
 }
 else {
-validate333.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate334.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate333.errors = vErrors;
+validate334.errors = vErrors;
 return errors === 0;
 }
-validate333.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate334.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateQuotaExhaustedEvent = validate338;
+export const validateQuotaExhaustedEvent = validate339;
 const schema149 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"quota.exhausted"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","key_name","debt"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"key_name":{"type":["string","null"]},"debt":{"type":"integer"}}}}};
 
-function validate338(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate339(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate338.evaluated;
+const evaluated0 = validate339.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14433,14 +14446,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate338.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate339.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14453,11 +14466,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate339.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("quota.exhausted" !== data1){
-validate338.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
+validate339.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "quota.exhausted"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14468,8 +14481,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14485,7 +14498,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.key_name === undefined) && (missing1 = "key_name"))) || ((data3.debt === undefined) && (missing1 = "debt"))){
-validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate339.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14493,7 +14506,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate338.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate339.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14506,7 +14519,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate338.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema149.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate339.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema149.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14519,7 +14532,7 @@ if(data3.key_name !== undefined){
 let data6 = data3.key_name;
 const _errs11 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate338.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema149.properties.data.properties.key_name.type},message:"must be string,null"}];
+validate339.errors = [{instancePath:instancePath+"/data/key_name",schemaPath:"#/properties/data/properties/key_name/type",keyword:"type",params:{type: schema149.properties.data.properties.key_name.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14532,7 +14545,7 @@ if(data3.debt !== undefined){
 let data7 = data3.debt;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate338.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate339.errors = [{instancePath:instancePath+"/data/debt",schemaPath:"#/properties/data/properties/debt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14546,7 +14559,7 @@ var valid1 = true;
 }
 }
 else {
-validate338.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate339.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14561,23 +14574,23 @@ var valid0 = true;
 }
 }
 else {
-validate338.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate339.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate338.errors = vErrors;
+validate339.errors = vErrors;
 return errors === 0;
 }
-validate338.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate339.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateBudgetReachedEvent = validate341;
+export const validateBudgetReachedEvent = validate342;
 const schema150 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"budget.reached"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["budget_id","user_id","key_id","amount","spent","threshold","period","period_end","hard"],"properties":{"budget_id":{"type":"integer"},"user_id":{"type":"integer"},"key_id":{"type":["integer","null"]},"amount":{"type":"integer"},"spent":{"type":"integer"},"threshold":{"type":"integer"},"period":{"$ref":"#/$defs/BudgetPeriod"},"period_end":{"type":"string"},"hard":{"type":"boolean"}}}}};
 const schema151 = {"type":"string","enum":["daily","weekly","monthly"]};
 
-function validate344(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate345(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate344.evaluated;
+const evaluated0 = validate345.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14585,23 +14598,23 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-validate344.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate345.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data === "daily") || (data === "weekly")) || (data === "monthly"))){
-validate344.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema151.enum},message:"must be equal to one of the allowed values"}];
+validate345.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema151.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate344.errors = vErrors;
+validate345.errors = vErrors;
 return errors === 0;
 }
-validate344.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate345.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate341(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate342(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate341.evaluated;
+const evaluated0 = validate342.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14612,14 +14625,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate341.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate342.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14632,11 +14645,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate341.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate342.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("budget.reached" !== data1){
-validate341.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
+validate342.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "budget.reached"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14647,8 +14660,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14664,7 +14677,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((((((data3.budget_id === undefined) && (missing1 = "budget_id")) || ((data3.user_id === undefined) && (missing1 = "user_id"))) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.amount === undefined) && (missing1 = "amount"))) || ((data3.spent === undefined) && (missing1 = "spent"))) || ((data3.threshold === undefined) && (missing1 = "threshold"))) || ((data3.period === undefined) && (missing1 = "period"))) || ((data3.period_end === undefined) && (missing1 = "period_end"))) || ((data3.hard === undefined) && (missing1 = "hard"))){
-validate341.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate342.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14672,7 +14685,7 @@ if(data3.budget_id !== undefined){
 let data4 = data3.budget_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate341.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate342.errors = [{instancePath:instancePath+"/data/budget_id",schemaPath:"#/properties/data/properties/budget_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14685,7 +14698,7 @@ if(data3.user_id !== undefined){
 let data5 = data3.user_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate341.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate342.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14698,7 +14711,7 @@ if(data3.key_id !== undefined){
 let data6 = data3.key_id;
 const _errs11 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate341.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema150.properties.data.properties.key_id.type},message:"must be integer,null"}];
+validate342.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: schema150.properties.data.properties.key_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14711,7 +14724,7 @@ if(data3.amount !== undefined){
 let data7 = data3.amount;
 const _errs13 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate341.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate342.errors = [{instancePath:instancePath+"/data/amount",schemaPath:"#/properties/data/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14724,7 +14737,7 @@ if(data3.spent !== undefined){
 let data8 = data3.spent;
 const _errs15 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate341.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate342.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14737,7 +14750,7 @@ if(data3.threshold !== undefined){
 let data9 = data3.threshold;
 const _errs17 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate341.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate342.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs17 === errors;
@@ -14748,8 +14761,8 @@ var valid1 = true;
 if(valid1){
 if(data3.period !== undefined){
 const _errs19 = errors;
-if(!(validate344(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate344.errors : vErrors.concat(validate344.errors);
+if(!(validate345(data3.period, {instancePath:instancePath+"/data/period",parentData:data3,parentDataProperty:"period",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate345.errors : vErrors.concat(validate345.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs19 === errors;
@@ -14761,7 +14774,7 @@ if(valid1){
 if(data3.period_end !== undefined){
 const _errs20 = errors;
 if(typeof data3.period_end !== "string"){
-validate341.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate342.errors = [{instancePath:instancePath+"/data/period_end",schemaPath:"#/properties/data/properties/period_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs20 === errors;
@@ -14773,7 +14786,7 @@ if(valid1){
 if(data3.hard !== undefined){
 const _errs22 = errors;
 if(typeof data3.hard !== "boolean"){
-validate341.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate342.errors = [{instancePath:instancePath+"/data/hard",schemaPath:"#/properties/data/properties/hard/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid1 = _errs22 === errors;
@@ -14792,7 +14805,7 @@ var valid1 = true;
 }
 }
 else {
-validate341.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate342.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14807,22 +14820,22 @@ var valid0 = true;
 }
 }
 else {
-validate341.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate342.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate341.errors = vErrors;
+validate342.errors = vErrors;
 return errors === 0;
 }
-validate341.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate342.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskStuckEvent = validate346;
+export const validateTaskStuckEvent = validate347;
 const schema152 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"task.stuck"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["user_id","key_id","task_id","model","reported_at"],"properties":{"user_id":{"type":"integer"},"key_id":{"type":"integer"},"task_id":{"type":"string"},"model":{"type":"string"},"reported_at":{"type":"string"}}}}};
 
-function validate346(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate347(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate346.evaluated;
+const evaluated0 = validate347.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14833,14 +14846,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate346.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate347.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -14853,11 +14866,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate347.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("task.stuck" !== data1){
-validate346.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
+validate347.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "task.stuck"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14868,8 +14881,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -14885,7 +14898,7 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((((((data3.user_id === undefined) && (missing1 = "user_id")) || ((data3.key_id === undefined) && (missing1 = "key_id"))) || ((data3.task_id === undefined) && (missing1 = "task_id"))) || ((data3.model === undefined) && (missing1 = "model"))) || ((data3.reported_at === undefined) && (missing1 = "reported_at"))){
-validate346.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate347.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -14893,7 +14906,7 @@ if(data3.user_id !== undefined){
 let data4 = data3.user_id;
 const _errs7 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate346.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate347.errors = [{instancePath:instancePath+"/data/user_id",schemaPath:"#/properties/data/properties/user_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -14906,7 +14919,7 @@ if(data3.key_id !== undefined){
 let data5 = data3.key_id;
 const _errs9 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate346.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate347.errors = [{instancePath:instancePath+"/data/key_id",schemaPath:"#/properties/data/properties/key_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -14918,7 +14931,7 @@ if(valid1){
 if(data3.task_id !== undefined){
 const _errs11 = errors;
 if(typeof data3.task_id !== "string"){
-validate346.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate347.errors = [{instancePath:instancePath+"/data/task_id",schemaPath:"#/properties/data/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -14930,7 +14943,7 @@ if(valid1){
 if(data3.model !== undefined){
 const _errs13 = errors;
 if(typeof data3.model !== "string"){
-validate346.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate347.errors = [{instancePath:instancePath+"/data/model",schemaPath:"#/properties/data/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -14942,7 +14955,7 @@ if(valid1){
 if(data3.reported_at !== undefined){
 const _errs15 = errors;
 if(typeof data3.reported_at !== "string"){
-validate346.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate347.errors = [{instancePath:instancePath+"/data/reported_at",schemaPath:"#/properties/data/properties/reported_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs15 === errors;
@@ -14957,7 +14970,7 @@ var valid1 = true;
 }
 }
 else {
-validate346.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate347.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14972,22 +14985,22 @@ var valid0 = true;
 }
 }
 else {
-validate346.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate347.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate346.errors = vErrors;
+validate347.errors = vErrors;
 return errors === 0;
 }
-validate346.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate347.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateChannelUnhealthyEvent = validate349;
+export const validateChannelUnhealthyEvent = validate350;
 const schema153 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"channel.unhealthy"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["channel","since"],"properties":{"channel":{"type":"string"},"since":{"type":"string"}}}}};
 
-function validate349(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate350(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate349.evaluated;
+const evaluated0 = validate350.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14998,14 +15011,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate349.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate350.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -15018,11 +15031,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate350.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("channel.unhealthy" !== data1){
-validate349.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
+validate350.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "channel.unhealthy"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -15033,8 +15046,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -15050,14 +15063,14 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if(((data3.channel === undefined) && (missing1 = "channel")) || ((data3.since === undefined) && (missing1 = "since"))){
-validate349.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate350.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.channel !== undefined){
 const _errs7 = errors;
 if(typeof data3.channel !== "string"){
-validate349.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate350.errors = [{instancePath:instancePath+"/data/channel",schemaPath:"#/properties/data/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -15069,7 +15082,7 @@ if(valid1){
 if(data3.since !== undefined){
 const _errs9 = errors;
 if(typeof data3.since !== "string"){
-validate349.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate350.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -15081,7 +15094,7 @@ var valid1 = true;
 }
 }
 else {
-validate349.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate350.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15096,22 +15109,22 @@ var valid0 = true;
 }
 }
 else {
-validate349.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate350.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate349.errors = vErrors;
+validate350.errors = vErrors;
 return errors === 0;
 }
-validate349.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate350.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateEndpointPing = validate352;
+export const validateEndpointPing = validate353;
 const schema154 = {"type":"object","required":["id","type","timestamp","data"],"properties":{"id":{"$ref":"#/$defs/EventId"},"type":{"type":"string","const":"ping"},"timestamp":{"$ref":"#/$defs/EventTime"},"data":{"type":"object","required":["endpoint_id"],"properties":{"endpoint_id":{"type":"integer"}}}}};
 
-function validate352(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate353(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate352.evaluated;
+const evaluated0 = validate353.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15122,14 +15135,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.timestamp === undefined) && (missing0 = "timestamp"))) || ((data.data === undefined) && (missing0 = "data"))){
-validate352.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate353.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
-if(!(validate334(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate334.errors : vErrors.concat(validate334.errors);
+if(!(validate335(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate335.errors : vErrors.concat(validate335.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -15142,11 +15155,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate352.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate353.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("ping" !== data1){
-validate352.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+validate353.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -15157,8 +15170,8 @@ var valid0 = true;
 if(valid0){
 if(data.timestamp !== undefined){
 const _errs4 = errors;
-if(!(validate336(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate336.errors : vErrors.concat(validate336.errors);
+if(!(validate337(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate337.errors : vErrors.concat(validate337.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -15174,21 +15187,21 @@ if(errors === _errs5){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
 if((data3.endpoint_id === undefined) && (missing1 = "endpoint_id")){
-validate352.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate353.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data3.endpoint_id !== undefined){
 let data4 = data3.endpoint_id;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate352.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate353.errors = [{instancePath:instancePath+"/data/endpoint_id",schemaPath:"#/properties/data/properties/endpoint_id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
 }
 }
 else {
-validate352.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate353.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15203,14 +15216,14 @@ var valid0 = true;
 }
 }
 else {
-validate352.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate353.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate352.errors = vErrors;
+validate353.errors = vErrors;
 return errors === 0;
 }
-validate352.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate353.evaluated = {"props":{"id":true,"type":true,"timestamp":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {

@@ -513,7 +513,7 @@ export interface components {
         /**
          * CallCost
          * Format: int64
-         * @description Quota units charged for the call, as in `quota` of its log entry. In the last usage of a stream or task only. A later refund does not change it. Absent if the call is not charged.
+         * @description Quota units charged for the call, as in `quota` of its log entry. A stream or task has it in its last usage only. A later refund does not change it. Absent if the call is not charged.
          * @example 26
          */
         CallCost: number;
@@ -1633,6 +1633,7 @@ export interface components {
             cache_creation_input_tokens?: number | null;
             /** @description Number of tokens read from the provider's prompt cache. */
             cache_read_input_tokens?: number | null;
+            cost?: components["schemas"]["CallCost"];
         } & components["schemas"]["TokenCounters"];
         /**
          * MessageDeltaEvent

@@ -22,8 +22,10 @@ const counters = (input: number, output: number) => ({
   input_tokens: input,
   output_tokens: output,
 });
-/** The events of the message with the words that were written by its end. */
-const shown = (body: string, output: number) =>
+const charged = 17;
+let charge: number | undefined = charged;
+
+const shownStart = (body: string) =>
   event({
     type: 'message_start',
     extra: 1,
@@ -35,14 +37,15 @@ const shown = (body: string, output: number) =>
       stop_reason: null,
       stop_sequence: null,
     },
-  }) +
-  body +
+  }) + body;
+/** The end of the message with the tokens that were generated, and its charge. */
+const shownEnd = (output: number) =>
   event({
     type: 'message_delta',
     extra: 2,
     delta: { stop_reason: 'end_turn', stop_sequence: null },
-    usage: counters(8, output),
-  });
+    usage: { ...counters(8, output), cost: charged },
+  }) + stop;
 
 /** Output for chunks, with a mark where the call is finished, and the error. */
 async function passed(...chunks: (string | Buffer)[]): Promise<{ out: string[]; error?: unknown }> {
@@ -52,6 +55,7 @@ async function passed(...chunks: (string | Buffer)[]): Promise<{ out: string[]; 
   }
   const finish = async () => {
     out.push('finished');
+    return charge;
   };
   const given = { model: 'iota-chat-1', counter: new TokenCounter(99), redactor };
   try {
@@ -71,9 +75,9 @@ const sorted = (text: string) =>
     return JSON.parse(line.slice('data: '.length)) as unknown;
   });
 
-test('a message has the public model and the counters, and is finished before its last event', async () => {
+test('a message has the public model, the counters and the charge, and is finished before its last events', async () => {
   const { out } = await passed(start + block + hello + end + stop);
-  expect(out.map(sorted)).toEqual([shown(block + hello, 2), 'finished', stop].map(sorted));
+  expect(out.map(sorted)).toEqual([shownStart(block + hello), 'finished', shownEnd(2)].map(sorted));
   expect(out[0]).toContain(block + hello);
 });
 
@@ -89,7 +93,7 @@ test('a message is translated with any chunk size, line end and trailing data', 
     `: hello\n\n${event({ type: 'ping' })}${whole}`,
     `${whole}: bye\n\nevent: ping\ndata: {"type"`,
   ];
-  const expected = sorted(shown(block + hello, 2) + stop);
+  const expected = sorted(shownStart(block + hello) + shownEnd(2));
   for (const form of forms)
     expect(sorted((await passed(form)).out.filter((one) => one !== 'finished').join(''))).toEqual(expected);
   const bytes = Buffer.from(whole);
@@ -104,9 +108,7 @@ test('a message is translated with any chunk size, line end and trailing data', 
 test('a ping and a comment are forwarded after the start of the message', async () => {
   const ping = event({ type: 'ping' });
   const { out } = await passed(`: hello\n\n${ping}${start}${ping}: here\n\n`);
-  expect(sorted(out.join(''))).toEqual(
-    sorted(shown('', 0).split('event: message_delta')[0] + ping + ': here\n\n'),
-  );
+  expect(sorted(out.join(''))).toEqual(sorted(`${shownStart('')}${ping}: here\n\n`));
 });
 
 test('events in another layout are rewritten, others stay unchanged', async () => {
@@ -131,14 +133,32 @@ test('all generated text counts if the provider reports no usage', async () => {
     { type: 'signature_delta', signature: 'x'.repeat(32) },
   ];
   const { out } = await passed(start + parts.map(delta).join('') + end + stop);
-  expect(out[0]).toContain(JSON.stringify(counters(8, 7)).slice(1, -1));
-  const report = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 3, own: 1 } });
+  expect(out.at(-1)).toContain(JSON.stringify(counters(8, 7)).slice(1, -1));
+  const report = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 3, own: 1, cost: 0.2 } });
   const { out: counted } = await passed(start, parts.map(delta).join(''), report, stop);
-  expect(sorted(counted[2] ?? '')[1]).toEqual({
+  expect(sorted(counted.at(-1) ?? '')[1]).toEqual({
     type: 'message_delta',
     delta: { stop_reason: null, stop_sequence: null },
-    usage: { ...counters(8, 3), own: 1 },
+    usage: { ...counters(8, 3), own: 1, cost: charged },
   });
+});
+
+test('the usage before the end of a message has no charge', async () => {
+  const early = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 1 } });
+  const ping = event({ type: 'ping' });
+  const { out } = await passed(start, early, hello, end, ping, stop);
+  const costs = (text: string) => text.match(/"cost":\d+/g) ?? [];
+  expect(out.map(costs)).toEqual([[], [], [], [], [`"cost":${charged}`]]);
+  // Only events of the message release an early usage.
+  expect(out[1]).toContain('"output_tokens":1');
+  expect(out[2]).toBe(ping);
+});
+
+test('a refunded message has no charge', async () => {
+  charge = undefined;
+  const { out } = await passed(start + end + stop);
+  charge = charged;
+  expect(out.join('')).not.toContain('cost');
 });
 
 describe('an invalid message', () => {

@@ -62,7 +62,7 @@ describe('a stream', () => {
     const ended = {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: counters(8, 5),
+      usage: { ...counters(8, 5), cost: 26 },
     };
     const events = parseEvents(await reply.text(), 'named').map(({ data }) => data);
     expect([events[0], events.at(-2), events.at(-1)]).toEqual([
@@ -107,8 +107,8 @@ describe('a stream', () => {
     const blocked = Promise.withResolvers<void>();
     provider.answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(start() + event(begin) + delta('Hi.') + end());
-      void blocked.promise.then(() => response.end(stop));
+      response.write(start() + event(begin) + delta('Hi.'));
+      void blocked.promise.then(() => response.end(end() + stop));
     };
     const reader = (await provider.call(request)).body?.getReader();
     for (let text = ''; !text.includes('message_stop'); ) {
@@ -116,7 +116,7 @@ describe('a stream', () => {
       if (done) throw new Error(`the stream ended with ${text}`);
       text = Buffer.from(value ?? []).toString();
       states.push((await lastRow())?.state);
-      if (text.includes('message_delta')) blocked.resolve();
+      if (text.includes('Hi.')) blocked.resolve();
     }
     expect([states[0], states.at(-1)]).toEqual(['open', 'settled']);
     await reader?.cancel();

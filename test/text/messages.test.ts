@@ -51,8 +51,10 @@ describe('messages', () => {
         prompt_tokens: 8,
         completion_tokens: 3,
         total_tokens: 11,
+        cost: 22,
       },
     });
+    expect(reply.headers.get('x-unigate-cost')).toBe('22');
     expect(reply.headers.get('request-id')).toBe(reply.headers.get('x-request-id'));
     const seen = provider.upstream.seen.at(-1);
     expect(seen).toMatchObject({

@@ -54,8 +54,9 @@ function respondWithMessage(
     return {
       meter: { usage: undefined, delivered: false },
       async send() {
-        await settle({ usage: counter.reported, delivered: true });
-        reply.bytes(200, json, JSON.stringify(message));
+        const cost = await settle({ usage: counter.reported, delivered: true });
+        const usage = { ...message.usage, ...(cost !== undefined && { cost }) };
+        reply.bytes(200, json, JSON.stringify({ ...message, usage }));
       },
     };
   };

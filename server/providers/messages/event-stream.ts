@@ -18,66 +18,115 @@ export interface StreamedMessage {
 }
 
 /**
- * Translates a provider's events as they arrive. Yields nothing before the message starts, and the last event after
- * `finish` resolves. Throws Failure for an error that the provider reports, and for an invalid message.
+ * Translates a provider's events as they arrive. Yields nothing before the message starts, and the last two events after
+ * `finish` resolves with the charged quota, which the usage then states. Throws Failure for an error that the provider
+ * reports, and for an invalid message.
  */
 export async function* publicEvents(
   body: AsyncIterable<Buffer>,
   message: StreamedMessage,
-  finish: () => Promise<unknown>,
+  finish: () => Promise<number | undefined>,
 ): AsyncGenerator<Buffer> {
-  const joiner = new EventJoiner(maxEventBytes);
   const translator = new EventTranslator(message);
-  for await (const chunk of body) {
-    const out: Buffer[] = [];
-    try {
-      for (const event of joiner.write(chunk)) {
-        out.push(...translator.translate(event));
-        if (translator.last !== undefined) break;
+  try {
+    for await (const chunk of body) {
+      yield* translator.translate(chunk);
+      if (translator.isComplete) {
+        yield translator.end(await finish());
+        return;
       }
-    } finally {
-      // Events before a failure are still sent.
-      if (out.length > 0) yield Buffer.concat(out);
     }
-    if (translator.last !== undefined) {
-      await finish();
-      yield translator.last;
-      return;
-    }
+    throw badResponse('The provider broke off.');
+  } catch (error) {
+    yield* translator.releaseDelta();
+    throw error;
   }
-  throw badResponse('The provider broke off.');
+}
+
+interface MessageEvent {
+  type: string;
+  data: object;
+}
+
+interface DeltaEvent extends MessageEvent {
+  usage: object;
 }
 
 class EventTranslator {
   readonly #message: StreamedMessage;
+  readonly #joiner = new EventJoiner(maxEventBytes);
   readonly #parser = new EventParser();
   #isStarted = false;
-  /** The event that ends the message. */
-  last: Buffer | undefined;
+  /** The last `message_delta`, which gets the charge if the message ends with it. */
+  #delta: DeltaEvent | undefined;
+  #stop: MessageEvent | undefined;
 
   constructor(message: StreamedMessage) {
     this.#message = message;
   }
 
-  translate(event: Buffer): readonly Buffer[] {
+  get isComplete(): boolean {
+    return this.#stop !== undefined;
+  }
+
+  *translate(chunk: Buffer): Generator<Buffer> {
+    const out: Buffer[] = [];
+    try {
+      for (const event of this.#joiner.write(chunk)) {
+        out.push(...this.#translateEvent(event));
+        if (this.isComplete) break;
+      }
+    } finally {
+      // Events before a failure are still sent.
+      if (out.length > 0) yield Buffer.concat(out);
+    }
+  }
+
+  /** Returns the events that end the message. `charged`: quota of the call; undefined if it was refunded. */
+  end(charged: number | undefined): Buffer {
+    const events = [
+      this.#delta && formatDelta(this.#delta, charged),
+      this.#stop && formatEvent(this.#stop.type, this.#stop.data),
+    ];
+    return Buffer.concat(events.filter((event) => event !== undefined));
+  }
+
+  /** Yields the `message_delta` that waits for the end of the message. */
+  *releaseDelta(): Generator<Buffer> {
+    const delta = this.#delta;
+    this.#delta = undefined;
+    if (delta !== undefined) yield formatDelta(delta);
+  }
+
+  *#translateEvent(event: Buffer): Generator<Buffer> {
     const lines = event.toString('utf8');
     const text = this.#parser.parse(lines)?.data;
     // A comment keeps the connection open.
-    if (text === undefined) return this.#isStarted ? [event] : [];
+    if (text === undefined) {
+      if (this.#isStarted) yield event;
+      return;
+    }
     const { type, data } = parseEvent(text);
     if (type === 'error') throw failureFromStreamError(data, this.#message.redactor);
-    if (type === 'message_start') return [this.#translateStart(data)];
+    if (type === 'message_start') {
+      yield this.#translateStart(data);
+      return;
+    }
     if (!this.#isStarted) {
-      if (type === 'ping') return [];
+      if (type === 'ping') return;
       throw unusableResponse();
     }
-    if (type === 'message_delta') return [this.#translateDelta(data)];
     if (type === 'message_stop') {
-      this.last = formatEvent(type, data);
-      return [];
+      this.#stop = { type, data };
+      return;
+    }
+    if (type !== 'ping') yield* this.releaseDelta();
+    if (type === 'message_delta') {
+      this.#delta = this.#translateDelta(data);
+      return;
     }
     this.#count(data);
-    return [isPublicLayout(lines, type) ? event : formatEvent(type, data)];
+    yield isPublicLayout(lines, type) ? event : formatEvent(type, data);
   }
 
   #translateStart(data: object): Buffer {
@@ -92,14 +141,14 @@ class EventTranslator {
     return formatEvent('message_start', { ...data, message });
   }
 
-  #translateDelta(data: object): Buffer {
+  #translateDelta(data: object): DeltaEvent {
     const { counter } = this.#message;
     const usage = field(data, 'usage');
     const delta = field(data, 'delta');
     if (typeof delta !== 'object' || delta === null) throw unusableResponse();
     counter.report(usage);
     const end = { stop_reason: null, stop_sequence: null, ...delta };
-    return formatEvent('message_delta', { ...data, delta: end, usage: counter.publicUsage(usage) });
+    return { type: 'message_delta', data: { ...data, delta: end }, usage: counter.publicUsage(usage) };
   }
 
   #count(data: object): void {
@@ -132,8 +181,12 @@ export function failureFromStreamError(data: unknown, redactor: ProviderRedactor
   }
 }
 
+function formatDelta({ type, data, usage }: DeltaEvent, charged?: number): Buffer {
+  return formatEvent(type, { ...data, usage: { ...usage, ...(charged !== undefined && { cost: charged }) } });
+}
+
 /** Parses an event's JSON. @throws Failure 502 without a type */
-function parseEvent(text: string): { type: string; data: object } {
+function parseEvent(text: string): MessageEvent {
   const data = parseJson(text);
   const type = textField(data, 'type');
   if (type === undefined) throw unusableResponse();

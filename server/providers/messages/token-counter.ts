@@ -43,7 +43,9 @@ export class TokenCounter {
   /** Public usage: the provider's report and the five counters. */
   publicUsage(report: unknown): ReturnType<typeof countersOf> & object {
     const output = this.#output ?? this.#likelyOutput;
-    const own = typeof report === 'object' && report !== null ? report : {};
+    // A provider's own cost is not the charge of the client.
+    const { cost: _, ...own } =
+      typeof report === 'object' && report !== null ? (report as { cost?: unknown }) : {};
     return { ...own, ...countersOf(this.#input ?? this.#likelyInput, output) };
   }
 

@@ -2,8 +2,13 @@ import { field, parseJson, textField } from '../json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import type { TokenCounter } from './token-counter.ts';
 
+/** A public message. The contract has its other fields. */
+interface PublicMessage extends Readonly<Record<string, unknown>> {
+  usage: object;
+}
+
 /** Translates a provider's message to a public one. @throws Failure 502 when it is not a message */
-export function publicMessage(bytes: Buffer, model: string, counter: TokenCounter): object {
+export function publicMessage(bytes: Buffer, model: string, counter: TokenCounter): PublicMessage {
   const message = readMessage(parseJson(bytes));
   for (const block of message.content) {
     for (const name of ['text', 'thinking']) counter.addText(textField(block, name) ?? '');
@@ -27,7 +32,7 @@ export function toPublicMessage(
   message: Readonly<Record<string, unknown>>,
   model: string,
   counter: TokenCounter,
-): object {
+): PublicMessage {
   counter.report(message.usage);
   return {
     ...message,
