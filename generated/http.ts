@@ -5545,7 +5545,7 @@ export interface components {
              */
             request_id: string;
             output: components["schemas"]["NativeTaskOutput"];
-            /** @description Output and usage of the task */
+            /** @description Output and usage of the task, with its charge. Present after the task has succeeded. */
             usage?: components["schemas"]["GammaUsage"];
         };
         /**

@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)('the console', () => {
     expect(await page.getByLabel('Model').inputValue()).toBe('eta-imagine-video');
     await find('task imagine');
     await found.filter({ hasText: id }).click();
-    await page.getByRole('complementary', { name: 'Task' }).getByText(id).waitFor();
+    await page.getByRole('complementary', { name: 'Task' }).getByText(id, { exact: true }).waitFor();
     await find(`task_${'0'.repeat(32)}`);
     await found.filter({ hasText: 'Task' }).waitFor();
     await page.keyboard.press('Escape');

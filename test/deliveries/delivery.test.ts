@@ -50,6 +50,7 @@ describe.each(engines)('callback deliveries on %s', (engine) => {
           outputs: [videoUrl],
           seed: 42,
           updated_at: now / 1_000 + 180,
+          usage: { cost: 40 },
         },
       ]);
       for (const { path, headers, text } of receiver.seen) {

@@ -48,6 +48,7 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'grantToWallet',
   'listWalletGrants',
   'listChanges',
+  'explainPrice',
 ]);
 
 /** A gateway with its sandbox, in a temporary folder. Starts with the first request. Every request has the same key. */

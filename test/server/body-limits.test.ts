@@ -72,6 +72,7 @@ describe('the maximum size of a body', () => {
       submitImagine: [32, 1],
       createMessage: [32, 8],
       countMessageTokens: [32, 8],
+      explainPrice: [64, undefined],
     });
   });
 

@@ -41,6 +41,7 @@ describe.each(engines)('store on %s', (engine) => {
       role: 'user',
       disabled_at: null,
       created_at: 1,
+      parent_id: null,
     });
   });
 

@@ -71,6 +71,7 @@ describe('a 3D task at a scripted upstream', () => {
         orig_prompt: 'A wooden horse.',
         results,
       },
+      usage: { cost: 7 },
     });
     expect(await remainingQuota(target, token)).toBe(93);
     expect(await lastRow()).toEqual({ state: 'settled', reserved: 7, charged: 7, unit: 'actions' });
@@ -139,7 +140,7 @@ describe('a 3D task of the sandbox', () => {
   async function createModel(input: object, parameters: object) {
     const id = await submit(target, model3dPath, { model: 'theta-3d', input, parameters });
     const { output, usage } = await waitForFinal(target, id);
-    expect([output.task_status, usage]).toEqual(['SUCCEEDED', undefined]);
+    expect([output.task_status, usage]).toEqual(['SUCCEEDED', { cost: 1 }]);
     const { pbr_model_url, base_model_url, rendered_image_url = '' } = output.results ?? {};
     const preview = new Uint8Array(await (await fetch(rendered_image_url)).arrayBuffer());
     expect(imageSize(preview).type).toBe('webp');

@@ -141,7 +141,7 @@ export const responseFields: ResponseFields = {
   MeUser: 'group id keys|null name remain_quota|null used_quota|null',
   MeDisplay: 'currency quota_per_unit',
   MeGroup: 'name ratio|null',
-  'UsageGroup/allOf/1': 'account_id? member_id?|null member_name?|null',
+  'UsageGroup/allOf/1': 'member_id?|null member_name?|null',
   'FigureGroup/allOf/1': 'member_id?|null member_name?|null',
   StatementListReply: 'data message success',
   'StatementListReply.data': 'items',
