@@ -82,6 +82,7 @@ describeOperation('createMessage', {
           prompt_tokens: 5,
           completion_tokens: 7,
           total_tokens: 12,
+          cost: 12,
         },
       });
       expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
