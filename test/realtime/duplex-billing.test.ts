@@ -13,6 +13,10 @@ import { channelTo } from '../support/upstream.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
 
+const costs = {
+  'voxa-*': [{ when: { voice: 'system' as const }, per: { characters: 2 } }, { per: { characters: 1 } }],
+};
+
 describe('the billing of a task', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
@@ -22,7 +26,7 @@ describe('the billing of a task', () => {
   beforeAll(async () => {
     upstream = await startSocketUpstream();
     target = await startSocketGateway({
-      channels: [channelTo(upstream.url)],
+      channels: [channelTo(upstream.url, { costs })],
       prices: { '*': 1, 'voxa-*': 3 },
     });
   });
@@ -71,6 +75,14 @@ describe('the billing of a task', () => {
     });
     await named('task-finished');
   };
+  test('the cost at the provider depends on the kind of the voice', async () => {
+    await open();
+    const id = await start({ voice: 'voxanna' });
+    sendText(id, 'Ten signs.');
+    await finish(id);
+    expect((await logRows(target)).at(-1)).toMatchObject({ quota: 30, cost: 20 });
+  });
+
   /** Ledger rows of the tasks of the socket, with the number of the task. */
   const rows = async () => {
     const prefix = `${String(client.headers['x-request-id'])}.`;

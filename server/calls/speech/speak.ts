@@ -4,13 +4,16 @@ import type { Channel } from '../../channels/channel.ts';
 import type { Candidate } from '../../channels/failover.ts';
 import { type OpenedSocket, openSocketWithFailover } from '../../channels/socket.ts';
 import { channelsForVoices, type NamedVoice, voiceKind } from '../../channels/voice-route.ts';
+import type { Gateway } from '../../http/gateway.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
+import type { Caller } from '../../keys/caller.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { likelySpeechUsage, maxSpeechUsage } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 import type { MeteredCall } from '../../quota/metering.ts';
 import type { PricedRequest } from '../../quota/quote.ts';
+import type { PriceFields } from '../../settings/price-rules.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 
 /** A speech request, translated for the upstream. */
@@ -110,9 +113,7 @@ export async function priceSpeech(
   const pace = { rate: native.body.input.rate, instruction: speech.instructions };
   // A mix is priced by the first of its voices.
   const voice = speech.voice === '' ? voices.find(({ named }) => named)?.voice : speech.voice;
-  const needsKind =
-    gateway.prices.dependsOn(model.id, 'voice') || gateway.vendorCosts.dependsOnRequest(model.id);
-  const kind = voice !== undefined && needsKind ? await voiceKind(gateway, caller, model, voice) : undefined;
+  const kind = voice === undefined ? undefined : await pricedVoiceKind(gateway, caller, model, voice);
   const { units, maxOutputTokens } = maxSpeechUsage(model.unit, speech.text, { ssml, pace });
   return {
     serving,
@@ -122,4 +123,16 @@ export async function priceSpeech(
     maxOutputTokens,
     likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
   };
+}
+
+/** Returns the kind of a voice if a price or a cost of the model may depend on it. */
+export async function pricedVoiceKind(
+  gateway: Gateway,
+  caller: Caller,
+  model: CatalogueModel,
+  voice: string,
+): Promise<PriceFields['voice']> {
+  const isPriced =
+    gateway.prices.dependsOn(model.id, 'voice') || gateway.vendorCosts.dependsOnRequest(model.id);
+  return isPriced ? voiceKind(gateway, caller, model, voice) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { ContinueTask, FinishTask, RunTask } from '../../../generated/events.ts';
-import { channelsForVoices, voiceKind } from '../../channels/voice-route.ts';
+import { pricedVoiceKind } from '../../calls/speech/speak.ts';
+import { channelsForVoices } from '../../channels/voice-route.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-fields.ts';
 import type { Connection } from '../connection.ts';
@@ -96,8 +97,7 @@ export class InferenceSession extends SocketSession {
       { field, voice: parameters.voice, named: true },
       ...voicesIn('inference', { ...frame }, [field]),
     ]);
-    if (gateway.prices.dependsOn(model.id, 'voice'))
-      task.voice = await voiceKind(gateway, key.caller, model, parameters.voice);
+    task.voice = await pricedVoiceKind(gateway, key.caller, model, parameters.voice);
     const { channel } = this;
     if (channel === undefined || !channels.includes(channel)) await this.connect(channels);
     if (this.isEnding) return;
