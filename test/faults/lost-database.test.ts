@@ -61,7 +61,10 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
   }, async () => {
     const deployment = await createDeployment('postgres', { server: cluster.url });
     const store = await openStore(deployment.options);
-    const gateway = await GatewayProcess.start(deployment.options);
+    const gateway = await GatewayProcess.start({
+      ...deployment.options,
+      environment: { LOG_LEVEL: 'error' },
+    });
     const clients = new ClientLoad(gateway.url, deployment.key);
     try {
       for (let round = 0; round < rounds; round += 1) {
@@ -78,6 +81,9 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
       await expectTasksEnd(store, deployment);
       gateway.kill('SIGTERM');
       expect(await gateway.ended).toMatchObject({ code: 0 });
+    } catch (error) {
+      // The response to a client does not name the cause.
+      throw new Error(`the gateway logged ${gateway.output.stderr.slice(-20_000)}`, { cause: error });
     } finally {
       gateway.kill();
       await clients.stop().catch(() => {});

@@ -17,7 +17,7 @@ const shortages = /^(53|57014|55P03|58|25006)/;
  */
 type FailureKind = 'conflict' | 'lost' | 'shortage' | 'statement';
 
-/** `isBroken`: the connection has reported an error. */
+/** `isBroken`: the connection has reported an error since the pool returned it. */
 export function failureKind(error: unknown, isBroken: boolean): FailureKind {
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
@@ -26,9 +26,12 @@ export function failureKind(error: unknown, isBroken: boolean): FailureKind {
     if (shortages.test(code)) return 'shortage';
     return isBroken ? 'lost' : 'statement';
   }
-  // pg has no code for its own timeout.
-  const isTimeout = error instanceof Error && error.message === 'Query read timeout';
-  return isBroken || isTimeout ? 'lost' : 'statement';
+  return isBroken || isClientFailure(error) ? 'lost' : 'statement';
+}
+
+/** Whether it is pg's own timeout, or its refusal to use a client whose connection broke before the pool returned it. pg has no codes for them. */
+function isClientFailure(error: unknown): boolean {
+  return error instanceof Error && / is not queryable$|^Query read timeout$/.test(error.message);
 }
 
 /** Whether the server refused a write because it is a standby or read-only. */
