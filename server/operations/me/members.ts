@@ -25,7 +25,7 @@ export function requireOwner(caller: Caller): void {
 }
 
 /** Returns the caller's user. @throws Failure 403 for a key that may not manage its members */
-export function callerOf({ gateway, caller }: { gateway: Gateway; caller: Caller }): MemberOwner {
+export function memberOwnerOf({ gateway, caller }: { gateway: Gateway; caller: Caller }): MemberOwner {
   requireOwner(caller);
   return { gateway, userId: caller.userId };
 }
@@ -55,7 +55,7 @@ export async function changeMember(
 }
 
 /** Removes a member. @throws Failure 404 */
-export async function removeMemberOf({ gateway, userId, change }: MemberOwner, id: number): Promise<void> {
+export async function removeMember({ gateway, userId, change }: MemberOwner, id: number): Promise<void> {
   const order = { userId, id, now: gateway.clock(), change };
   if ((await gateway.store.run('removeMember', order)) === 'not_found')
     throw await unknownMember(gateway, userId);

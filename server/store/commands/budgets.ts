@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type BudgetPeriod, periodAround } from '../../lib/budget-period.ts';
 import { type BudgetRecord, findBudget } from '../queries/budgets.ts';
 import { familyOf } from '../queries/lineage.ts';
+import { idsOfAccounts } from '../queries/users.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import { type Creation, differences, type Intent, type NewChange, recordChange } from './changes.ts';
@@ -61,7 +62,7 @@ export async function createBudget(
 /** Ids of the keys that a budget covers, which are locked in the order of ids. */
 const lockedKeysOf = (trx: Db, userId: number, tokenId: number | null) => sql`(
   select id from tokens
-  where ${tokenId === null ? sql`user_id in (select id from users where id = ${userId} or parent_id = ${userId})` : sql`id in ${familyOf(tokenId)}`}
+  where ${tokenId === null ? sql`user_id in ${idsOfAccounts(userId)}` : sql`id in ${familyOf(tokenId)}`}
   order by id ${isPostgres(trx) ? sql`for no key update` : sql``})`;
 
 async function userExists(trx: Db, id: number): Promise<number | undefined> {

@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { findUser, type UserRecord } from '../queries/users.ts';
+import { findUser, idsOfAccounts, type UserRecord } from '../queries/users.ts';
 import type { Db, Role, UsersTable } from '../schema.ts';
 import { countRows, isPostgres } from '../statement.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
@@ -112,7 +112,7 @@ export async function updateUser(
 async function recallAll(trx: Db, userId: number): Promise<void> {
   await sql`
     update tokens set lease_epoch = lease_epoch + 1
-    where user_id in (select id from users where id = ${userId} or parent_id = ${userId})
+    where user_id in ${idsOfAccounts(userId)}
       and id in (select token_id from quota_leases)`.execute(trx);
 }
 

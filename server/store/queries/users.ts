@@ -76,6 +76,10 @@ export const payersOfUser = (userId: number | RawBuilder<number>): RawBuilder<nu
   select id from users where id = ${userId}
   union all select parent_id from users where id = ${userId} and parent_id is not null)`;
 
+/** Ids of a user and its sub-accounts. */
+export const idsOfAccounts = (userId: number): RawBuilder<number> =>
+  sql`(select id from users where id = ${userId} or parent_id = ${userId})`;
+
 /** Finds the ids of a user and its sub-accounts, the user first. */
 export async function accountsOf(db: Db, userId: number): Promise<number[]> {
   const rows = await db
