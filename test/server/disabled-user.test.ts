@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engines } from '../store/engines.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
+import { startTwoGateways, type TwoGateways } from '../support/two-gateways.ts';
 import { makeKey } from './ledger.ts';
 
 const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
@@ -14,18 +15,14 @@ const send = async (url: string, key: string, path: string, init: RequestInit = 
 
 describe.each(engines)('a user on %s', (engine) => {
   /** Gateways of the admin and of the user. On PostgreSQL they are two gateways of one database. */
+  let gateways: TwoGateways;
   let adminGateway: TestGateway;
   let userGateway: TestGateway;
   beforeAll(async () => {
-    adminGateway = await startTestGateway({}, engine);
-    const { databaseUrl, bootstrapKey } = adminGateway.gateway.settings;
-    userGateway = engine === 'sqlite' ? adminGateway : await startTestGateway({ databaseUrl, bootstrapKey });
+    gateways = await startTwoGateways(engine);
+    ({ target: adminGateway, other: userGateway } = gateways);
   });
-  // The gateway that drops the schema closes last.
-  afterAll(async () => {
-    if (userGateway !== adminGateway) await userGateway.close();
-    await adminGateway.close();
-  });
+  afterAll(() => gateways.close());
 
   const newUser = async () => {
     const created = await send(adminGateway.url, adminGateway.key, '/api/admin/users', {

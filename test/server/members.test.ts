@@ -1,36 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operationIds, operations } from '../../generated/operations.ts';
 import { engines } from '../store/engines.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { newMember } from '../support/members.ts';
 import { newToken, newUser } from '../support/operator.ts';
 import { connect } from '../support/socket-client.ts';
+import { dataIn, sendTo, startTwoGateways, type TwoGateways } from '../support/two-gateways.ts';
 
 const socketPath = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
 
 describe.each(engines)('the members of a user on %s', (engine) => {
+  let gateways: TwoGateways;
   let target: TestGateway;
   /** Another gateway on PostgreSQL. */
   let other: TestGateway;
   beforeAll(async () => {
-    target = await startTestGateway({}, engine);
-    const { databaseUrl, bootstrapKey } = target.gateway.settings;
-    other = engine === 'sqlite' ? target : await startTestGateway({ databaseUrl, bootstrapKey });
+    gateways = await startTwoGateways(engine);
+    ({ target, other } = gateways);
   });
-  afterAll(async () => {
-    if (other !== target) await other.close();
-    await target.close();
-  });
+  afterAll(() => gateways.close());
 
-  const send = async (key: string, method: string, path: string, body?: object, at = target) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    const response = await fetch(at.url + path, init);
-    const text = await response.text();
-    return { status: response.status, text };
-  };
-  const dataIn = <Data>({ text }: { text: string }) => (JSON.parse(text) as { data: Data }).data;
+  const send = (key: string, method: string, path: string, body?: object, at = target) =>
+    sendTo(at, key, method, path, body);
   const speak = (key: string, at = target) => send(key, 'POST', '/v1/audio/speech', speech, at);
 
   /** A customer with an owner key and a member of each role, who has a key. */

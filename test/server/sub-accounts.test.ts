@@ -1,35 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engines } from '../store/engines.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { callAdmin, newToken, newUser } from '../support/operator.ts';
 import { connect } from '../support/socket-client.ts';
+import { dataIn, sendTo, startTwoGateways, type TwoGateways } from '../support/two-gateways.ts';
 
 const socketPath = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
 const month = new Date().toISOString().slice(0, 7);
 
 describe.each(engines)('sub-accounts on %s', (engine) => {
+  let gateways: TwoGateways;
   let target: TestGateway;
   /** Another gateway on PostgreSQL. */
   let other: TestGateway;
   beforeAll(async () => {
-    target = await startTestGateway({}, engine);
-    const { databaseUrl, bootstrapKey } = target.gateway.settings;
-    other = engine === 'sqlite' ? target : await startTestGateway({ databaseUrl, bootstrapKey });
+    gateways = await startTwoGateways(engine);
+    ({ target, other } = gateways);
   });
-  afterAll(async () => {
-    if (other !== target) await other.close();
-    await target.close();
-  });
+  afterAll(() => gateways.close());
 
-  const send = async (key: string, method: string, path: string, body?: object, at = target) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    const response = await fetch(at.url + path, init);
-    return { status: response.status, text: await response.text() };
-  };
-  const dataOf = <Data>({ text }: { text: string }) => (JSON.parse(text) as { data: Data }).data;
-  const read = async <Data>(key: string, path: string) => dataOf<Data>(await send(key, 'GET', path));
+  const send = (key: string, method: string, path: string, body?: object, at = target) =>
+    sendTo(at, key, method, path, body);
+  const read = async <Data>(key: string, path: string) => dataIn<Data>(await send(key, 'GET', path));
   const speak = (key: string, at = target) => send(key, 'POST', '/v1/audio/speech', speech, at);
   const grant = (id: number, amount: number, reference: string) =>
     send(target.key, 'POST', `/api/admin/users/${id}/grants`, { amount, reference, reason: 'paid' });
@@ -217,7 +210,7 @@ describe.each(engines)('sub-accounts on %s', (engine) => {
         expect.stringContaining(`the wallet of user ${parent.id}`),
       ]);
     }
-    expect(dataOf(await create({ parent_id: parent.id, group: 'default' }))).toMatchObject({
+    expect(dataIn(await create({ parent_id: parent.id, group: 'default' }))).toMatchObject({
       parent_id: parent.id,
       has_wallet: false,
     });
