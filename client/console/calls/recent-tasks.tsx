@@ -4,6 +4,7 @@ import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { useClient } from '../session/session.ts';
 import { useLastResult, useLoaded } from './run.ts';
 
@@ -49,21 +50,15 @@ export function RecentTasks({ operations, format, shownId, refreshKey, onOpen }:
       <h2 id="recent-tasks">Recent tasks</h2>
       <div class="table-scroll">
         <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Created</th>
-              <th scope="col">State</th>
-              <th scope="col" class="wide-only">
-                Model
-              </th>
-              <th scope="col" class="wide-only number">
-                Cost
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">Open</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Created',
+              'State',
+              { title: 'Model', class: 'wide-only' },
+              { title: 'Cost', class: 'wide-only number' },
+              { title: 'Open', isHidden: true },
+            ]}
+          />
           <tbody>
             {tasks.slice(0, limit.value).map((task) => (
               <tr key={task.id} aria-current={task.id === shownId}>

@@ -4,6 +4,7 @@ import { formatNumber } from '../parts/numbers.tsx';
 import { priceText, ruleText } from '../parts/price-rules.ts';
 import { display, Prices } from '../parts/quota.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { useClient } from '../session/session.ts';
 
 /** The prices of the models that the key may use, for its group. */
@@ -25,15 +26,7 @@ export function PriceTable() {
       </div>
       <ScrollRegion class="price-table" label="Prices">
         <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">Unit</th>
-              <th scope="col" class="number">
-                {unit} per unit
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Model', 'Unit', { title: `${unit} per unit`, class: 'number' }]} />
           <tbody>
             {state.result.map(
               ({ id, unit: usageUnit, unit_price: price, price_rules: rules, group_ratio: factor }) => (

@@ -7,6 +7,7 @@ import type { RunState } from '../calls/run.ts';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, Time } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { type Counts, countOutcomes, type LiveRun, noCounts, type Progress } from './live-run.ts';
 import { type Check, coverageOf, type OperationCoverage, type Report, readReport } from './report.ts';
 import { RunForm } from './run-form.tsx';
@@ -147,21 +148,15 @@ function OperationTable({ operations, counts, coverage, current }: OperationTabl
   return (
     <ScrollRegion label="Results by operation">
       <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            <th scope="col" class="number">
-              Failed
-            </th>
-            <th scope="col" class="number">
-              Passed
-            </th>
-            <th scope="col" class="number">
-              Skipped
-            </th>
-            {coverage && <th scope="col">Responses</th>}
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Operation',
+            { title: 'Failed', class: 'number' },
+            { title: 'Passed', class: 'number' },
+            { title: 'Skipped', class: 'number' },
+            ...(coverage ? ['Responses'] : []),
+          ]}
+        />
         <tbody>
           {operations.map((id) => {
             const { failed, passed, skipped } = counts.get(id) ?? noCounts;

@@ -14,6 +14,7 @@ import { addressOf, replaceQuery, route } from '../shell/router.ts';
 import { Changes } from './changes.tsx';
 import { Conformance } from './conformance.tsx';
 import './contract-page.css';
+import { TableHead } from '../parts/table-head.tsx';
 import { decisionsOf, type OperationRow, operationRows } from './facts.ts';
 import { LiveRun } from './live-run.ts';
 import { type ContractChanges, coverageOf, type OperationCoverage, type Report } from './report.ts';
@@ -148,12 +149,7 @@ function Decisions({ current, matches }: { current: Contract; matches: Matches }
   return (
     <List count={found.length} noun="decisions">
       <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Place</th>
-            <th scope="col">Decision</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Place', 'Decision']} />
         <tbody>
           {found.map(({ place, text }) => (
             <tr key={text}>
@@ -176,14 +172,7 @@ function Errors({ matches }: { matches: Matches }) {
   return (
     <List count={found.length} noun="errors">
       <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Code</th>
-            <th scope="col">Statuses</th>
-            <th scope="col">Where</th>
-            <th scope="col">Retry</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Code', 'Statuses', 'Where', 'Retry']} />
         <tbody>
           {found.map(({ code, statuses, families, retry }) => (
             <tr key={`${code} ${statuses.join()} ${families.join()}`}>

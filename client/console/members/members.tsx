@@ -10,6 +10,7 @@ import { ScrollRegion } from '../parts/scroll-region.tsx';
 import type { MemberCalls } from './member-calls.ts';
 import { MemberDialog } from './member-dialog.tsx';
 import './members.css';
+import { TableHead } from '../parts/table-head.tsx';
 
 /** An open dialog and the member that it concerns. */
 type Open = { name: 'create' } | { name: 'edit' | 'remove'; member: Member };
@@ -57,21 +58,15 @@ export function Members({ calls, ownId, refreshKey, onCreateKey }: MembersProps)
           <div class="row members-create">{createButton}</div>
           <ScrollRegion label="Members">
             <table class="table members-table">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Role</th>
-                  <th scope="col" class="number">
-                    Keys
-                  </th>
-                  <th scope="col" class="wide-only">
-                    Added
-                  </th>
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
+              <TableHead
+                columns={[
+                  'Name',
+                  'Role',
+                  { title: 'Keys', class: 'number' },
+                  { title: 'Added', class: 'wide-only' },
+                  { title: 'Actions', isHidden: true },
+                ]}
+              />
               <tbody>
                 {members.map((member) => (
                   <tr key={member.id}>

@@ -1,6 +1,7 @@
 import type { Statement } from '../../index.ts';
 import { formatChange, formatCount } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 
 interface Change {
   name: string;
@@ -22,19 +23,13 @@ export function BalanceTable({ statement }: { statement: Statement }) {
   return (
     <ScrollRegion class="statement-table" label="Balance of the month">
       <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Line</th>
-            <th scope="col" class="number">
-              Balance
-            </th>
-            {showsDebt && (
-              <th scope="col" class="number">
-                Debt
-              </th>
-            )}
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Line',
+            { title: 'Balance', class: 'number' },
+            ...(showsDebt ? [{ title: 'Debt', class: 'number' }] : []),
+          ]}
+        />
         <tbody>
           <tr>
             <th scope="row">Opening balance</th>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Statement } from '../../index.ts';
 import { formatChange, formatCount, formatUnits } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 
 interface Column<Line> {
   name: string;
@@ -25,15 +26,7 @@ function Lines<Line>({
   return (
     <ScrollRegion class="statement-table" label={label}>
       <table class="table">
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column.name} scope="col" class={classOf(column)}>
-                {column.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={columns.map((column) => ({ title: column.name, class: classOf(column) }))} />
         <tbody>
           {lines.map((line, index) => (
             <tr key={index}>

@@ -8,6 +8,7 @@ import { formatChange, Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
 import { Stats } from '../parts/stats.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { useClient } from '../session/session.ts';
 
 /** The wallet of a user with its grants. */
@@ -67,23 +68,15 @@ function Grants({ id }: { id: number }) {
       <h2>Grants</h2>
       <ScrollRegion label="Grants">
         <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col" class="number">
-                Amount
-              </th>
-              <th scope="col" class="number">
-                Balance after
-              </th>
-              <th scope="col" class="wide-only">
-                Reason
-              </th>
-              <th scope="col" class="wide-only">
-                Reference
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Time',
+              { title: 'Amount', class: 'number' },
+              { title: 'Balance after', class: 'number' },
+              { title: 'Reason', class: 'wide-only' },
+              { title: 'Reference', class: 'wide-only' },
+            ]}
+          />
           <tbody>
             {page.items.map((grant) => (
               <tr key={grant.id}>

@@ -14,6 +14,7 @@ import { GrantToWallet } from './grant-to-wallet.tsx';
 import { UserDialog } from './user-dialog.tsx';
 import { UserView } from './user-view.tsx';
 import './users.css';
+import { TableHead } from '../parts/table-head.tsx';
 
 /** Number of users that the page requests at once. */
 const pageSize = 100;
@@ -71,28 +72,18 @@ function UserList() {
         {users !== undefined && users.items.length > 0 && (
           <ScrollRegion label="Users">
             <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Group</th>
-                  <th scope="col">Role</th>
-                  <th scope="col" class="wide-only number">
-                    Keys
-                  </th>
-                  <th scope="col" class="wide-only number">
-                    Used quota
-                  </th>
-                  <th scope="col" class="wide-only number">
-                    Balance
-                  </th>
-                  <th scope="col" class="wide-only">
-                    Created
-                  </th>
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
+              <TableHead
+                columns={[
+                  'Name',
+                  'Group',
+                  'Role',
+                  { title: 'Keys', class: 'wide-only number' },
+                  { title: 'Used quota', class: 'wide-only number' },
+                  { title: 'Balance', class: 'wide-only number' },
+                  { title: 'Created', class: 'wide-only' },
+                  { title: 'Actions', isHidden: true },
+                ]}
+              />
               <tbody>
                 {users.items.map((user) => (
                   <tr key={user.id}>

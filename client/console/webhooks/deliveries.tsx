@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { DeliveryDetails } from './delivery-details.tsx';
 import type { Scope } from './endpoint-calls.ts';
 import { mayEdit } from './may-edit.ts';
@@ -45,19 +46,15 @@ export function Deliveries({ scope, endpoint, refreshKey }: DeliveriesProps) {
       {items.length > 0 && (
         <ScrollRegion label="Deliveries">
           <table class="table deliveries-table">
-            <thead>
-              <tr>
-                <th scope="col">Event</th>
-                <th scope="col">State</th>
-                <th scope="col" class="wide-only">
-                  Response
-                </th>
-                <th scope="col" class="wide-only">
-                  Event id
-                </th>
-                <th scope="col">Time</th>
-              </tr>
-            </thead>
+            <TableHead
+              columns={[
+                'Event',
+                'State',
+                { title: 'Response', class: 'wide-only' },
+                { title: 'Event id', class: 'wide-only' },
+                'Time',
+              ]}
+            />
             <tbody>
               {items.map((delivery) => {
                 const isOpen = openId.value === delivery.id;

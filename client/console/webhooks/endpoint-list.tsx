@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { Time } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { gatewayUrl, useClient } from '../session/session.ts';
 import { addressOf, navigate } from '../shell/router.ts';
 import { endpointsOf, type Scope } from './endpoint-calls.ts';
@@ -48,18 +49,14 @@ export function EndpointList({ scope }: { scope: Scope }) {
           {createButton && <div class="row webhooks-create">{createButton}</div>}
           <ScrollRegion label="Endpoints">
             <table class="table webhooks-table">
-              <thead>
-                <tr>
-                  <th scope="col">Endpoint</th>
-                  <th scope="col">State</th>
-                  <th scope="col" class="wide-only">
-                    Events
-                  </th>
-                  <th scope="col" class="wide-only">
-                    Created
-                  </th>
-                </tr>
-              </thead>
+              <TableHead
+                columns={[
+                  'Endpoint',
+                  'State',
+                  { title: 'Events', class: 'wide-only' },
+                  { title: 'Created', class: 'wide-only' },
+                ]}
+              />
               <tbody>
                 {items.map((endpoint) => (
                   <tr key={endpoint.id}>
