@@ -113,7 +113,7 @@ export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { LogFields, Logger } from './logger.ts';
 export type { LogItem, LogPage, LogQuery, Logs } from './logs.ts';
-export type { Account, Me, MeReply, MyPrices, Usage, UsageQuery } from './me.ts';
+export type { Me, MeReply, MyPrices, Usage, UsageQuery } from './me.ts';
 export type { Message, MessageEvent, MessagePrompt, MessageRequest, Messages } from './messages.ts';
 export type { AnyModel, ModelId } from './model-ids.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
@@ -128,9 +128,10 @@ export type {
   SucceededLyricsTask,
   SucceededMusicTask,
 } from './music.ts';
+export type { Account, AccountChange, MyAccounts, NewAccount, NewAccountToken } from './my-accounts.ts';
 export type { MyLog, MyLogEntry, MyLogPage, MyLogQuery } from './my-log.ts';
 export type { Member, MemberChange, MyMembers, NewMember } from './my-members.ts';
-export type { MyStatements, Statement, StatementFile, StatementMonth } from './my-statements.ts';
+export type { MyStatements, OfAccount, Statement, StatementFile, StatementMonth } from './my-statements.ts';
 export type { MyTask, MyTaskDetails, MyTaskPage, MyTaskQuery, MyTasks } from './my-tasks.ts';
 export type {
   GammaVideoRequest,

@@ -2,6 +2,7 @@ import type { components, operations } from '../generated/http.ts';
 import type { BudgetPage } from './admin/budgets.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { Endpoints } from './endpoints.ts';
+import { MyAccounts } from './my-accounts.ts';
 import { MyLog } from './my-log.ts';
 import { MyMembers } from './my-members.ts';
 import { MyStatements } from './my-statements.ts';
@@ -10,7 +11,6 @@ import { MyTasks } from './my-tasks.ts';
 type Schemas = components['schemas'];
 export type MeReply = Schemas['Me'];
 export type MyPrices = Schemas['MyPriceListReply']['data'];
-export type Account = Schemas['Account'];
 export type Usage = Schemas['MyUsageReply']['data'];
 export type UsageQuery = NonNullable<operations['getMyUsage']['parameters']['query']>;
 
@@ -21,6 +21,7 @@ export class Me {
   readonly log: MyLog;
   readonly statements: MyStatements;
   readonly members: MyMembers;
+  readonly accounts: MyAccounts;
   readonly #caller: Caller;
 
   constructor(caller: Caller) {
@@ -30,6 +31,7 @@ export class Me {
     this.statements = new MyStatements(caller);
     this.endpoints = new Endpoints(caller);
     this.members = new MyMembers(caller);
+    this.accounts = new MyAccounts(caller);
   }
 
   /** Retrieves the key with its scopes, models, limits and quota, its user and its group. `GET /api/me` */
@@ -50,10 +52,5 @@ export class Me {
   /** Returns the models of the key with their prices. `GET /api/me/prices` */
   async prices(options: CallOptions = {}): Promise<MyPrices> {
     return (await this.#caller.call('listMyPrices', options)).data;
-  }
-
-  /** Lists the sub-accounts of the user of the key, oldest first. `GET /api/me/accounts` */
-  async accounts(options: CallOptions = {}): Promise<Account[]> {
-    return (await this.#caller.call('listMyAccounts', options)).data.items;
   }
 }

@@ -1457,7 +1457,7 @@ export interface paths {
         };
         /**
          * List the months with statements of the caller's user.
-         * @description Returns the months from the first activity of the user to the current one.
+         * @description Returns the months from the first activity of the user, or of its sub-account `account_id`, to the current one.
          *
          *     A month is a calendar month in UTC. A call or task belongs to the month in which it ended, a refund to the month in
          *     which it was made. A statement is closed one hour after the end of its month, and then never changes. Statements
@@ -1709,11 +1709,55 @@ export interface paths {
         };
         /**
          * List the sub-accounts of the caller's user.
-         * @description Returns the sub-accounts whose keys draw from the wallet of the caller's user. The operator creates them. A key with limits gets 403.
+         * @description Returns the sub-accounts whose keys draw from the wallet of the caller's user. A key with limits gets 403.
          */
         get: operations["listMyAccounts"];
         put?: never;
+        /**
+         * Create a sub-account of the caller's user.
+         * @description Creates a sub-account without keys, in the group of the caller's user. Its keys draw from the wallet of the caller's user. `POST /api/me/accounts/{account_id}/tokens` creates its first key. Only an owner without limits may call this operation. A user without a wallet, a sub-account and a user with 1,000 sub-accounts get 403.
+         */
+        post: operations["createMyAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/accounts/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename, disable or enable a sub-account of the caller's user.
+         * @description Omitted fields do not change. The keys of a disabled sub-account are rejected within one second on every gateway, and their sockets are closed, until it is enabled. Only an owner without limits may call this operation.
+         */
+        patch: operations["updateMyAccount"];
+        trace?: never;
+    };
+    "/api/me/accounts/{account_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an API key for a sub-account of the caller's user.
+         * @description The key belongs to the sub-account and draws from the wallet of the caller's user. It can do no more than the key that creates it: addresses, rate limits and an own group of the creating key apply to it. It remains when the creating key is deleted. Only this response contains the complete secret. Only an owner without limits may call this operation.
+         */
+        post: operations["createMyAccountToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9447,6 +9491,97 @@ export interface components {
             };
         };
         /**
+         * CreateAccountRequest
+         * @description A new sub-account.
+         */
+        CreateAccountRequest: {
+            name: components["schemas"]["UserName"];
+        };
+        /**
+         * AccountReply
+         * @description A sub-account.
+         */
+        AccountReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Account"];
+        };
+        /**
+         * UpdateAccountRequest
+         * @description The fields of a sub-account to change.
+         */
+        UpdateAccountRequest: {
+            name?: components["schemas"]["UserName"];
+            /** @description True rejects the keys of the sub-account, false accepts them again. */
+            disabled?: boolean;
+        };
+        /**
+         * KeyName
+         * @description Display name, 1 to 50 characters. Control characters and characters that change the text direction are rejected.
+         * @example front end
+         */
+        KeyName: string;
+        /**
+         * KeyExpiry
+         * Format: int64
+         * @description Time at which the key expires, Unix time in seconds, in the future; -1 for never.
+         * @example 4102444800
+         */
+        KeyExpiry: number;
+        /**
+         * KeyModels
+         * @description Ids of the models that the key may use, separated by commas. Patterns are not supported. Empty allows all models of the group.
+         * @example alpha3-tts-flash,voxa-v3-flash
+         */
+        KeyModels: string;
+        /**
+         * KeyAddresses
+         * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses.
+         * @example 192.0.2.7
+         */
+        KeyAddresses: string;
+        /**
+         * CreateAccountTokenRequest
+         * @description Name, quota and limits of a new API key of a sub-account. An omitted limit is that of the creating key.
+         */
+        CreateAccountTokenRequest: {
+            name: components["schemas"]["KeyName"];
+            /**
+             * Format: int64
+             * @description Part of the wallet that the key may spend, in quota units. Required unless `unlimited_quota` is true.
+             * @example 100000
+             */
+            remain_quota?: number;
+            /**
+             * @description True limits the key by the wallet only.
+             * @default false
+             */
+            unlimited_quota?: boolean;
+            expired_time?: components["schemas"]["KeyExpiry"];
+            model_limits?: components["schemas"]["KeyModels"];
+            allow_ips?: components["schemas"]["KeyAddresses"];
+            /**
+             * @description False denies the key the right to create keys.
+             * @default true
+             */
+            create_keys?: boolean;
+            /**
+             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the creating key.
+             * @example 600
+             */
+            requests_per_minute?: number;
+            /**
+             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the creating key.
+             * @example 20
+             */
+            sockets?: number;
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -9747,31 +9882,6 @@ export interface components {
             disabled?: boolean;
         };
         /**
-         * KeyName
-         * @description Display name, 1 to 50 characters. Control characters and characters that change the text direction are rejected.
-         * @example front end
-         */
-        KeyName: string;
-        /**
-         * KeyExpiry
-         * Format: int64
-         * @description Time at which the key expires, Unix time in seconds, in the future; -1 for never.
-         * @example 4102444800
-         */
-        KeyExpiry: number;
-        /**
-         * KeyModels
-         * @description Ids of the models that the key may use, separated by commas. Patterns are not supported. Empty allows all models of the group.
-         * @example alpha3-tts-flash,voxa-v3-flash
-         */
-        KeyModels: string;
-        /**
-         * KeyAddresses
-         * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses.
-         * @example 192.0.2.7
-         */
-        KeyAddresses: string;
-        /**
          * KeyGroup
          * @description A group of the configuration. Empty means the group of the user.
          * @example default
@@ -10032,7 +10142,7 @@ export interface components {
         };
         /**
          * Change
-         * @description A change that an admin requested, or that a gateway detected in its configuration.
+         * @description A change that an admin requested, a change of a sub-account by its customer, or one that a gateway detected in its configuration.
          */
         Change: {
             /**
@@ -12495,6 +12605,8 @@ export interface components {
         EventDeliveryId: number;
         /** @description Id of the member. */
         MemberId: number;
+        /** @description Id of the sub-account. */
+        AccountId: number;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
         /** @description `resultCode` from the redirect of the end user's browser to the callback URL. 10000 means passed. */
@@ -15419,7 +15531,10 @@ export interface operations {
     };
     listMyStatements: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Returns only items of the caller's user or of its sub-account with this id. A key with limits sees no sub-account. */
+                account_id?: components["parameters"]["OfAccount"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -15436,8 +15551,10 @@ export interface operations {
                     "application/json": components["schemas"]["StatementListReply"];
                 };
             };
+            400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];
@@ -15929,6 +16046,116 @@ export interface operations {
             };
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createMyAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Name of the sub-account. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The sub-account. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateMyAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sub-account. */
+                account_id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The current state of the sub-account. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createMyAccountToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sub-account. */
+                account_id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description Name, quota and limits of the key. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAccountTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The key is created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenCreatedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

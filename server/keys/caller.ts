@@ -33,7 +33,10 @@ export function viewerOf({ userId, tokenId, hasLimits }: Caller): Viewer {
 }
 
 /** Whether a caller sees and changes everything of its user: a key without limits of the user or of an owner. */
-export function isOwner({ hasLimits, memberRole = 'owner' }: Caller): boolean {
+export function isOwner({
+  hasLimits,
+  memberRole = 'owner',
+}: Pick<Caller, 'hasLimits' | 'memberRole'>): boolean {
   return hasLimits !== true && memberRole === 'owner';
 }
 

@@ -73,6 +73,8 @@ export interface UsersTable {
   role: Generated<Role>;
   /** When its keys were disabled; null: they are enabled. */
   disabled_at: Generated<number | null>;
+  /** 1: the customer of a sub-account disabled it, and can enable it. 0: only the operator can. */
+  disabled_by_customer: Generated<number>;
   created_at: number;
 }
 

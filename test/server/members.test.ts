@@ -46,7 +46,7 @@ describe.each(engines)('the members of a user on %s', (engine) => {
   }
 
   test('have the rights of their role', async () => {
-    const { partner, developer, billing, owner } = await customer();
+    const { user, partner, developer, billing, owner } = await customer();
     for (const [{ key, member }, scopes] of [
       [partner, ['user', 'create_keys']],
       [developer, ['create_keys']],
@@ -70,6 +70,10 @@ describe.each(engines)('the members of a user on %s', (engine) => {
     const statement = (key: string) => send(key, 'GET', `/api/me/statements/${month}`);
     expect((await statement(billing.key)).status).toBe(200);
     expect((await statement(developer.key)).status).toBe(403);
+    const budget = { user_id: user.id, amount: 500, period: 'monthly' };
+    expect((await send(target.key, 'POST', '/api/admin/budgets', budget)).status).toBe(200);
+    const budgets = await send(billing.key, 'GET', '/api/me/budgets');
+    expect(dataIn<{ items: object[] }>(budgets).items).toMatchObject([{ amount: 500, spent: 0 }]);
     const members = (key: string) => send(key, 'GET', '/api/me/members');
     expect((await members(partner.key)).status).toBe(200);
     expect((await members(developer.key)).status).toBe(403);

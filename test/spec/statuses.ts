@@ -89,7 +89,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   updateUserMember: [...operated, 404, ...body],
   deleteUserMember: [...operated, 404],
   getMyStatement: [...operated, 404],
-  listMyStatements: operated.filter((status) => status !== 400),
+  listMyStatements: [...operated, 404],
   listMyBudgets: [200, 401, 429, 500, 503],
   // A key with limits must not manage the endpoints of its user.
   listEndpoints: [...managed.filter((status) => status !== 400), 403],
@@ -102,6 +102,9 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listEndpointDeliveries: [...managed, 403, 404],
   resendEndpointDelivery: [...managed, 403, 404],
   listMyAccounts: operated.filter((status) => status !== 400),
+  createMyAccount: [...operated, ...body],
+  updateMyAccount: [...operated, 404, ...body],
+  createMyAccountToken: [...operated, 404, ...body],
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

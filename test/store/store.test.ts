@@ -40,6 +40,7 @@ describe.each(engines)('store on %s', (engine) => {
       group_name: 'default',
       role: 'user',
       disabled_at: null,
+      disabled_by_customer: 0,
       created_at: 1,
       parent_id: null,
     });

@@ -1,3 +1,4 @@
+import type { Settings } from '../../server/settings/settings.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Two gateways of one database on PostgreSQL. On SQLite, the same gateway twice. */
@@ -7,10 +8,15 @@ export interface TwoGateways {
   close(): Promise<void>;
 }
 
-export async function startTwoGateways(engine: 'sqlite' | 'postgres'): Promise<TwoGateways> {
-  const target = await startTestGateway({}, engine);
+/** Starts them. `change` overrides settings of both. */
+export async function startTwoGateways(
+  engine: 'sqlite' | 'postgres',
+  change: Partial<Settings> = {},
+): Promise<TwoGateways> {
+  const target = await startTestGateway(change, engine);
   const { databaseUrl, bootstrapKey } = target.gateway.settings;
-  const other = engine === 'sqlite' ? target : await startTestGateway({ databaseUrl, bootstrapKey });
+  const other =
+    engine === 'sqlite' ? target : await startTestGateway({ ...change, databaseUrl, bootstrapKey });
   return {
     target,
     other,

@@ -142,6 +142,12 @@ export const chains: readonly Chain[] = [
     to: ['updateMyMember', 'deleteMyMember'],
   },
   {
+    variable: 'accountId',
+    example: '5',
+    from: { createMyAccount: 'data.id' },
+    to: ['updateMyAccount', 'createMyAccountToken'],
+  },
+  {
     variable: 'userMemberId',
     example: '3',
     from: { createUserMember: 'data.id' },

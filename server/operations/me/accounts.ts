@@ -1,5 +1,6 @@
 import type { Gateway } from '../../http/gateway.ts';
 import { type Caller, viewerOf } from '../../keys/caller.ts';
+import { type Failure, notFound } from '../../lib/failure.ts';
 import { accountsOf } from '../../store/queries/users.ts';
 import type { Viewer } from '../../store/queries/visibility.ts';
 
@@ -16,3 +17,6 @@ export async function accountViewer(
   const accounts = await accountsOf(gateway.store.read, caller.userId);
   return accounts.includes(accountId) ? { userId: accountId } : nobody;
 }
+
+/** Builds a 404 for a sub-account that the caller's user does not have. */
+export const unknownAccount = (): Failure => notFound('account_id', 'there is no such sub-account.');

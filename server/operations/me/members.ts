@@ -19,8 +19,8 @@ interface MemberOwner {
   change?: Intent;
 }
 
-/** Refuses keys that may not manage the members of their user. @throws Failure 403 */
-export function requireOwner(caller: Caller): void {
+/** Refuses keys that may not manage the members and sub-accounts of their user. @throws Failure 403 */
+export function requireOwner(caller: Pick<Caller, 'hasLimits' | 'memberRole'>): void {
   if (!isOwner(caller)) throw accessDenied('This operation requires a key of an owner without limits.');
 }
 

@@ -37,6 +37,7 @@ export { refundCall } from './refunds.ts';
 export { sweepLog, sweepReservations } from './retention.ts';
 export { ensureSecret } from './secrets.ts';
 export { closeStatement } from './statements.ts';
+export { createSubAccountToken, updateSubAccount } from './sub-accounts.ts';
 export { claimStrandedTasks, claimTask, claimTasks, recordPolls } from './task-polls.ts';
 export { requeueTask, returnToQueue, startQueuedTasks } from './task-queue.ts';
 export {

@@ -70,11 +70,30 @@ export interface UserFields {
   disabled?: boolean | undefined;
 }
 
-/** Changes fields of a user and returns the user. `last_admin`: nothing is changed, since no other user is an enabled admin. */
+interface UserChange {
+  id: number;
+  set: UserFields;
+  change: Intent;
+}
+
+/** Changes fields of a user for an admin. `last_admin`: nothing is changed, since no other user is an enabled admin. */
 export async function updateUser(
   trx: Db,
-  { id, set, change }: { id: number; set: UserFields; change: Intent },
+  change: UserChange,
 ): Promise<UserRecord | 'not_found' | 'last_admin'> {
+  const user = await changeUser(trx, { ...change, isCustomer: false });
+  if (user === 'disabled_by_operator') throw new Error('an admin can enable every user');
+  return user;
+}
+
+/**
+ * Changes fields of a user and returns the user. `isCustomer`: the customer of a sub-account changes it.
+ * `disabled_by_operator`: nothing is changed, since a customer cannot enable this sub-account.
+ */
+export async function changeUser(
+  trx: Db,
+  { id, set, change, isCustomer }: UserChange & { isCustomer: boolean },
+): Promise<UserRecord | 'not_found' | 'last_admin' | 'disabled_by_operator'> {
   // Two admins who demote each other at once wait here, in the order of ids to avoid a deadlock.
   const admins = await lockUsers(trx, sql`role = 'admin' and disabled_at is null`);
   const [before] = await lockUsers(trx, sql`id = ${id}`);
@@ -83,13 +102,30 @@ export async function updateUser(
   const { name = before.name, group = before.group_name, role = before.role, disabled = wasDisabled } = set;
   const isLast = admins.every((admin) => admin.id === id) && admins.length > 0;
   if (isLast && (role !== 'admin' || disabled)) return 'last_admin';
-  const from = { name: before.name, group: before.group_name, role: before.role, disabled: wasDisabled };
-  const details = differences(from, { name, group, role, disabled });
+  const wasCustomer = before.disabled_by_customer === 1;
+  if (isCustomer && wasDisabled && !disabled && !wasCustomer) return 'disabled_by_operator';
+  // An operator who disables a sub-account that its customer has disabled takes over.
+  const isUnchanged = set.disabled === undefined || (isCustomer && wasDisabled);
+  const byCustomer = disabled && (isUnchanged ? wasCustomer : isCustomer);
+  const from = {
+    name: before.name,
+    group: before.group_name,
+    role: before.role,
+    disabled: wasDisabled,
+    disabled_by_customer: wasCustomer,
+  };
+  const details = differences(from, { name, group, role, disabled, disabled_by_customer: byCustomer });
   if (details !== undefined) {
     const disabledAt = disabled ? (before.disabled_at ?? change.now) : null;
     await trx
       .updateTable('users')
-      .set({ name, group_name: group, role, disabled_at: disabledAt })
+      .set({
+        name,
+        group_name: group,
+        role,
+        disabled_at: disabledAt,
+        disabled_by_customer: byCustomer ? 1 : 0,
+      })
       .where('id', '=', id)
       .execute();
     // A sub-account without a group of its own has that of its customer.
@@ -118,9 +154,12 @@ async function recallAll(trx: Db, userId: number): Promise<void> {
 
 async function lockUsers(trx: Db, condition: RawBuilder<unknown>) {
   const { rows } = await sql<
-    Pick<Selectable<UsersTable>, 'id' | 'name' | 'group_name' | 'role' | 'disabled_at' | 'parent_id'>
+    Pick<
+      Selectable<UsersTable>,
+      'id' | 'name' | 'group_name' | 'role' | 'disabled_at' | 'disabled_by_customer' | 'parent_id'
+    >
   >`
-    select id, name, group_name, role, disabled_at, parent_id from users where ${condition}
+    select id, name, group_name, role, disabled_at, disabled_by_customer, parent_id from users where ${condition}
     order by id ${isPostgres(trx) ? sql`for update` : sql``}`.execute(trx);
   return rows;
 }

@@ -160,6 +160,23 @@ export class Fixtures {
     });
   }
 
+  /** The key of a user with a wallet and the id of its sub-account. */
+  customer(): Promise<{ key: string; account_id: string }> {
+    return this.#once('customer', async () => {
+      const name = `conformance-${crypto.randomUUID().slice(0, 8)}`;
+      const createUser = async (fields: Readonly<Record<string, Json>>) =>
+        ((await this.create('createUser', { name, ...fields })) as { data: { id: number } }).data.id;
+      const id = await createUser({});
+      const path = { id: String(id) };
+      const grant = { amount: 1, reference: crypto.randomUUID(), reason: 'conformance' };
+      await this.create('grantToWallet', grant, path);
+      const account = await createUser({ parent_id: id });
+      const token = { name: 'conformance', unlimited_quota: true };
+      const { data } = (await this.create('createUserToken', token, path)) as { data: { key: string } };
+      return { key: data.key, account_id: String(account) };
+    });
+  }
+
   /** Creates a key of that user. Returns its id. */
   async userToken(): Promise<string> {
     return String((await this.#createUserToken()).id);

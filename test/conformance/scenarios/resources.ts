@@ -24,6 +24,24 @@ const endpointScenarios = ({ fixtures }: RunContext, variation: Variation = {}):
   },
 ];
 
+/** A customer of the run with a sub-account, and a key that must not manage it. An admin creates the customer. */
+const accountScenarios = (
+  { fixtures, target, isAdmin }: RunContext,
+  { path }: Pick<Variation, 'path'>,
+): Scenario[] => [
+  limitedKey(path === undefined ? {} : { path }),
+  {
+    name: '200 a customer of the run',
+    status: 200,
+    as: async () => ({ ...target, key: (await fixtures.customer()).key }),
+    variation: async () => {
+      if (!isAdmin) throw new Unavailable('the key is not an admin key');
+      const { account_id } = await fixtures.customer();
+      return path === undefined ? {} : { path: { account_id } };
+    },
+  },
+];
+
 /** Polls a task of each kind until it ends. */
 const pollScenarios =
   (...names: TaskName[]) =>
@@ -388,6 +406,15 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
     },
   ],
   listMyAccounts: () => [limitedKey({}), { name: '200 a list', status: 200 }],
+  createMyAccount: (context) => accountScenarios(context, {}),
+  updateMyAccount: (context) => [
+    ...accountScenarios(context, { path: { account_id: '1' } }),
+    { name: '404 an unknown sub-account', status: 404, variation: { path: { account_id: '999999999' } } },
+  ],
+  createMyAccountToken: (context) => [
+    ...accountScenarios(context, { path: { account_id: '1' } }),
+    { name: '404 an unknown sub-account', status: 404, variation: { path: { account_id: '999999999' } } },
+  ],
   listMyMembers: () => [limitedKey({}), { name: '200 a list', status: 200 }],
   updateMyMember: ({ fixtures }) => [
     {
@@ -404,7 +431,11 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
       variation: async () => ({ path: { member_id: await fixtures.newMember() } }),
     },
   ],
-  listMyStatements: () => [limitedKey({}), { name: '200 the months', status: 200 }],
+  listMyStatements: () => [
+    limitedKey({}),
+    { name: '200 the months', status: 200 },
+    { name: '404 an unknown sub-account', status: 404, variation: { query: { account_id: 999_999_999 } } },
+  ],
   getMyStatement: () => statementScenarios(),
   getMyTask: ({ fixtures }) => [
     {

@@ -77,6 +77,7 @@ export const parameters: Limits = {
   'channelBindings/inferenceHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
   'parameters/Month': { pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
   'parameters/StatementFormat': { enum: ['json', 'csv', 'html'] },
+  'parameters/AccountId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/MemberId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/PageNumber': { maximum: 2147483647 },
 };

@@ -9,6 +9,7 @@ export const keys = (engine: Engine): string[] => [
     parent_id bigint,
     role text not null default 'user',
     disabled_at bigint,
+    disabled_by_customer integer not null default 0,
     created_at bigint not null
   )`,
   `create table members (
