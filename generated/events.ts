@@ -2601,8 +2601,14 @@ export interface components {
             };
         };
         /**
+         * ChannelFailure
+         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
+         * @enum {string}
+         */
+        ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy";
+        /**
          * ChannelUnhealthyEvent
-         * @description A gateway has paused a channel after repeated failures.
+         * @description A gateway has paused a channel after repeated failures or a refusal of its key.
          */
         ChannelUnhealthyEvent: {
             id: components["schemas"]["EventId"];
@@ -2618,6 +2624,7 @@ export interface components {
                 channel: string;
                 /** @description Time at which a gateway detected the pause, in ISO 8601. */
                 since: string;
+                reason: components["schemas"]["ChannelFailure"];
             };
         };
         /**
@@ -2817,6 +2824,7 @@ export type QuotaExhaustedEvent = components['schemas']['QuotaExhaustedEvent'];
 export type BudgetPeriod = components['schemas']['BudgetPeriod'];
 export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
 export type TaskStuckEvent = components['schemas']['TaskStuckEvent'];
+export type ChannelFailure = components['schemas']['ChannelFailure'];
 export type ChannelUnhealthyEvent = components['schemas']['ChannelUnhealthyEvent'];
 export type EndpointPing = components['schemas']['EndpointPing'];
 export type VerificationCallback = components['schemas']['VerificationCallback'];

@@ -8945,7 +8945,7 @@ export interface components {
          *     - `quota.exhausted`: the balance of a key or wallet is 0.
          *     - `budget.reached`: the spending of a budget has reached one of its thresholds.
          *     - `task.stuck`: a provider has not reported the state of a task for 15 minutes.
-         *     - `channel.unhealthy`: a gateway has paused a channel after repeated failures.
+         *     - `channel.unhealthy`: a gateway has paused a channel after repeated failures or a refusal of its key.
          * @example channel.unhealthy
          * @enum {string}
          */
@@ -9190,8 +9190,14 @@ export interface components {
             };
         };
         /**
+         * ChannelFailure
+         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
+         * @enum {string}
+         */
+        ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy";
+        /**
          * ChannelUnhealthyEvent
-         * @description A gateway has paused a channel after repeated failures.
+         * @description A gateway has paused a channel after repeated failures or a refusal of its key.
          */
         ChannelUnhealthyEvent: {
             id: components["schemas"]["EventId"];
@@ -9207,6 +9213,7 @@ export interface components {
                 channel: string;
                 /** @description Time at which a gateway detected the pause, in ISO 8601. */
                 since: string;
+                reason: components["schemas"]["ChannelFailure"];
             };
         };
         /**
@@ -10287,12 +10294,6 @@ export interface components {
             used: number;
         };
         /**
-         * ChannelFailure
-         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, or no free connection in time. The first five affect the health of the channel.
-         * @enum {string}
-         */
-        ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "busy";
-        /**
          * ChannelFigures
          * @description Figures of the requests to a channel, on the responding gateway, since it loaded the channel.
          */
@@ -10324,6 +10325,8 @@ export interface components {
                 throttled: number;
                 /** @description The provider rejected the account or its key. */
                 key_refused: number;
+                /** @description The provider returned 403 without naming the account or its key. */
+                forbidden: number;
                 /** @description No connection became free in time. */
                 busy: number;
             };
@@ -10367,7 +10370,7 @@ export interface components {
             /** @description Weight of the channel among channels with the same priority. */
             weight: number;
             /**
-             * @description `resting` is a cool-down after repeated failures: other channels are used first until `resting_until`. `probing` allows one request at a time to test whether the channel works again. `disabled` means that an admin disabled the channel.
+             * @description `resting` is a cool-down after failures: other channels are used first until `resting_until`. `probing` allows one request at a time to test whether the channel works again. `disabled` means that an admin disabled the channel.
              * @enum {string}
              */
             state: "healthy" | "resting" | "probing" | "disabled";
@@ -10376,6 +10379,8 @@ export interface components {
              * @description End of the cool-down. Unix time in seconds.
              */
             resting_until: number | null;
+            /** @description Kind of failure that started the cool-down, here or on another gateway. Null for a healthy channel. */
+            unhealthy_reason: components["schemas"]["ChannelFailure"] | null;
             /** @description Author, time and reason of the disabling. Null if the channel is not disabled. */
             disabled: {
                 /** @description The reason. */
@@ -10448,7 +10453,7 @@ export interface components {
                  * @description Kind of failure, as in the figures. Null without a failure, or if the provider rejected only this request.
                  * @enum {string|null}
                  */
-                failure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "busy" | null;
+                failure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy" | null;
                 /** @description Description of the failure. Empty without a failure. */
                 problem: string;
             };

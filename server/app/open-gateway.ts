@@ -174,7 +174,7 @@ async function startParts(
   };
   const channels = container.add(
     'channels',
-    new Channels(accounts, timers.monotonic, undefined, files, limiterParts),
+    new Channels(accounts, timers.monotonic, undefined, files, limiterParts, logger),
   );
   await container.start('spending of channels', spending);
   if (isShared)

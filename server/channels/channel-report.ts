@@ -1,5 +1,5 @@
 import type { Channel } from './channel.ts';
-import { failureKinds } from './failure-kinds.ts';
+import { type FailureKind, failureKinds } from './failure-kinds.ts';
 import type { ChannelFigures } from './figures.ts';
 import type { Health } from './health.ts';
 
@@ -8,6 +8,7 @@ export interface ChannelReport {
   name: string;
   state: Health['state'];
   coolDownUntil: number | undefined;
+  unhealthyReason: FailureKind | undefined;
   waiting: number;
   /** Calls in progress that count against the channel's limits. */
   calls: number;
@@ -16,10 +17,10 @@ export interface ChannelReport {
 
 /** Builds the report of this worker. */
 export function reportChannel({ settings: { name }, health, waiting, limiter }: Channel): ChannelReport {
-  const { state, coolDownUntil } = health;
+  const { state, coolDownUntil, unhealthyReason } = health;
   const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
   const figures = { since, requests, inFlight, failures, lastFailure, latencies };
-  return { name, state, coolDownUntil, waiting, calls: limiter.calls, figures };
+  return { name, state, coolDownUntil, unhealthyReason, waiting, calls: limiter.calls, figures };
 }
 
 /** From best to worst. */
@@ -39,6 +40,7 @@ export function mergeReports(left: ChannelReport, right: ChannelReport): Channel
   return {
     name: left.name,
     state: worse.state,
+    unhealthyReason: worse.unhealthyReason,
     coolDownUntil: latest(left.coolDownUntil, right.coolDownUntil),
     waiting: left.waiting + right.waiting,
     calls: left.calls + right.calls,

@@ -5,6 +5,7 @@ import { type HttpResponse, sendRequest } from '../outbound/send-request.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { UpstreamCalls } from '../telemetry/upstream-calls.ts';
 import { Health } from './health.ts';
 import { ChannelLimiter } from './limits.ts';
@@ -70,10 +71,13 @@ export class Channel {
     { calls, polls } = defaultSlots,
     files?: Pick<FileRelay, 'restoreProviderUrls'>,
     limiter = new ChannelLimiter(settings.name),
+    logger?: Logger,
   ) {
     this.settings = settings;
     this.#files = files;
-    this.health = new Health(clock);
+    this.health = new Health(clock, (reason, ms) =>
+      logger?.warn({ channel: settings.name, reason, seconds: ms / 1_000 }, 'the channel is in a cool-down'),
+    );
     this.limiter = limiter;
     const base = new URL(settings.baseUrl);
     this.hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);

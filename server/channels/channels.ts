@@ -3,6 +3,7 @@ import type { FileRelay } from '../media/file-relay.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import type { ChannelState } from '../store/queries/channel-states.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { Channel } from './channel.ts';
 import { ChannelLimiter, type LimiterParts } from './limits.ts';
 
@@ -15,6 +16,7 @@ export class Channels {
   readonly #random: () => number;
   readonly #files: FileRelay | undefined;
   readonly #limiterParts: LimiterParts | undefined;
+  readonly #logger: Logger | undefined;
   /** By name. A limiter outlives its channel, whose calls may still be in progress. */
   readonly #limiters = new Map<string, ChannelLimiter>();
   #disabled: ReadonlyMap<string, ChannelState> = new Map();
@@ -26,11 +28,13 @@ export class Channels {
     random: () => number = Math.random,
     files?: FileRelay,
     limiterParts?: LimiterParts,
+    logger?: Logger,
   ) {
     this.#clock = clock;
     this.#random = random;
     this.#files = files;
     this.#limiterParts = limiterParts;
+    this.#logger = logger;
     this.apply(settings);
   }
 
@@ -44,7 +48,7 @@ export class Channels {
       const limiter = this.#limiterOf(one);
       const unchanged = [...removed].find((channel) => isSameAccount(channel.settings, one));
       if (unchanged !== undefined) removed.delete(unchanged);
-      return unchanged ?? new Channel(one, this.#clock, undefined, this.#files, limiter);
+      return unchanged ?? new Channel(one, this.#clock, undefined, this.#files, limiter, this.#logger);
     });
     const limited = settings.filter(({ limits }) => limits?.spendPerDay !== undefined);
     this.#limiterParts?.spending.apply(limited.map(({ name }) => name));

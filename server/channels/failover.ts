@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { Failure, NoChannelFailure } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
 import { BusyError } from '../outbound/slots.ts';
@@ -7,14 +6,17 @@ import { channelRefusals } from '../telemetry/metrics.ts';
 import type { Channel, UpstreamRequest } from './channel.ts';
 import {
   allowsRetryAfter,
+  type FailureKind,
   failureKindOf,
   failureKindOfStatus,
+  isRefusal,
   wasNeverSent,
   wasRejectedBeforeWork,
 } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
 import { type LimitRefusal, limitFailure, limitNames, Permit, type WorkKind } from './limits.ts';
 import type { RequestScope } from './pauses.ts';
+import { failureKindOfRefusal } from './refusals.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** Maximum number of channels that one request is sent to. */
@@ -152,8 +154,9 @@ export async function requestWithFailover(
       channelResponse.response.body.onClose(permit.keep());
       const { status } = channelResponse.response;
       last = channelResponse;
-      if (failureKindOfStatus(status) === undefined) return channelResponse;
-      logger.warn({ channel: channel.name, status }, 'upstream failed');
+      const { failureKind } = channelResponse;
+      if (failureKind === undefined) return channelResponse;
+      logger.warn({ channel: channel.name, status, failure: failureKind }, 'upstream failed');
       if (atMostOnce && !wasRejectedBeforeWork(status)) return channelResponse;
     } catch (error) {
       if (!(error instanceof NoResponseError)) throw error;
@@ -175,7 +178,7 @@ async function attemptRequest(
   channel: Channel,
   attempt: Attempt,
   request: UpstreamRequest,
-): Promise<ChannelResponse> {
+): Promise<ChannelResponse & Pick<FailedResponse, 'failureKind'>> {
   let response: HttpResponse;
   try {
     response = await channel.request(request);
@@ -185,20 +188,25 @@ async function attemptRequest(
     throw new NoResponseError(error);
   }
   const { status, headers, body } = response;
-  if (!failWithStatus(attempt, status, headers)) attempt.succeed();
+  const failureKind = isRefusal(status) ? await failureKindOfRefusal(response) : failureKindOfStatus(status);
+  if (!failWithStatus(attempt, { status, headers, failureKind })) attempt.succeed();
   // A disconnected client is not the channel's failure.
   body.onClose((error) => {
     const { code } = (error ?? {}) as NodeJS.ErrnoException;
     if (!request.signal.aborted && connectionLossCodes.has(code ?? '')) attempt.fail(failureKindOf(error));
   });
-  return { channel, attempt, response, sent: request.body };
+  return { channel, attempt, response, sent: request.body, failureKind };
+}
+
+interface FailedResponse extends Pick<HttpResponse, 'status' | 'headers'> {
+  /** Undefined: the channel did not fail. */
+  failureKind: FailureKind | undefined;
 }
 
 /** Reports a response with an error status to the attempt. Returns false if the channel did not fail. */
-export function failWithStatus(attempt: Attempt, status: number, headers: IncomingHttpHeaders): boolean {
-  const kind = failureKindOfStatus(status);
-  if (kind === undefined) return false;
-  attempt.fail(kind, allowsRetryAfter(status) ? readRetryAfter(headers) : undefined);
+export function failWithStatus(attempt: Attempt, { status, headers, failureKind }: FailedResponse): boolean {
+  if (failureKind === undefined) return false;
+  attempt.fail(failureKind, allowsRetryAfter(status) ? readRetryAfter(headers) : undefined);
   return true;
 }
 

@@ -1,7 +1,10 @@
 import { Failure } from '../lib/failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 
-/** How requests to a channel fail. Only the first five count against the channel's health. */
+/**
+ * How requests to a channel fail. The first five start a cool-down when they repeat, and `key_refused` at once.
+ * `forbidden` is a refusal that the request may have caused: it starts one when several users are refused.
+ */
 export const failureKinds = [
   'unreachable',
   'timeout',
@@ -10,6 +13,7 @@ export const failureKinds = [
   'invalid_response',
   'throttled',
   'key_refused',
+  'forbidden',
   'busy',
 ] as const;
 export type FailureKind = (typeof failureKinds)[number];
@@ -52,11 +56,34 @@ export function failureKindOf(error: unknown): FailureKind {
   return 'disconnected';
 }
 
-/** Undefined for a success and for an error that the request itself caused. */
-export function failureKindOfStatus(status: number): FailureKind | undefined {
+/**
+ * Undefined for a success and for an error that the request itself caused. A 401 or 402 concerns the account unless its
+ * `code` names the input. A 403 does so only if the code names the account, because moderation and forbidden files also
+ * cause one.
+ */
+export function failureKindOfStatus(status: number, code = ''): FailureKind | undefined {
   if (status >= 500) return 'server_error';
   if (status === 429) return 'throttled';
-  return [401, 402, 403].includes(status) ? 'key_refused' : undefined;
+  if (!isRefusal(status)) return undefined;
+  if (isAccountError(code)) return 'key_refused';
+  return status === 403 || isClientError(code) ? 'forbidden' : 'key_refused';
+}
+
+/** Whether the provider refused the account, or a request that it does not allow. */
+export function isRefusal(status: number): boolean {
+  return [401, 402, 403].includes(status);
+}
+
+/** Whether an error code concerns the gateway's account, which clients must not see. */
+export function isAccountError(code: string): boolean {
+  return /^(invalid_?api_?key|access_?denied|unauthorized|authentication|permission|account_?overdue|arrearage|billing|insufficient_?(user_)?quota)/i.test(
+    code,
+  );
+}
+
+/** Whether an error code means that the client's text or a parameter is the cause. */
+export function isClientError(code: string): boolean {
+  return /^(invalid|bad_?request|data_?inspection|unsupported|empty)/i.test(code);
 }
 
 /** Whether the gateway follows a `retry-after` header of a response with this status. */
@@ -66,7 +93,7 @@ export function allowsRetryAfter(status: number): boolean {
 
 /** Whether a response with this status proves that the provider did not begin the work. */
 export function wasRejectedBeforeWork(status: number): boolean {
-  return [401, 402, 403, 429].includes(status) || isUnavailable(status);
+  return isRefusal(status) || status === 429 || isUnavailable(status);
 }
 
 /** Whether the provider's service is unavailable. Providers of messages use 529 for it. */

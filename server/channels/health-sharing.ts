@@ -4,6 +4,7 @@ import { otherCoolDowns } from '../store/queries/channel-health.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Channel } from './channel.ts';
+import { failureKinds } from './failure-kinds.ts';
 
 interface HealthSharingParts {
   store: Pick<Store, 'run' | 'read'>;
@@ -51,21 +52,24 @@ export class HealthSharing {
   async refresh(): Promise<void> {
     const { store, gateway, channels, timers } = this.#parts;
     const now = timers.monotonic();
-    const resting = channels.all.flatMap(({ name, health: { coolDownUntil: until } }) =>
-      until === undefined ? [] : { channel: name, until },
+    const resting = channels.all.flatMap(
+      ({ name, health: { coolDownUntil: until, unhealthyReason: reason } }) =>
+        until === undefined || reason === undefined ? [] : { channel: name, until, reason },
     );
     const current = JSON.stringify(resting);
     if (current !== this.#shared && !(this.#shared === '' && resting.length === 0)) {
-      const rows = resting.map(({ channel, until }) => ({ channel, ms: until - now }));
+      const rows = resting.map(({ channel, until, reason }) => ({ channel, ms: until - now, reason }));
       await store.run('shareChannelHealth', { gateway, resting: rows });
       this.#shared = current;
     }
     const reports = Map.groupBy(await otherCoolDowns(store.read, gateway), ({ channel }) => channel);
     for (const { name, health } of channels.all)
       health.receiveReports(
-        (reports.get(name) ?? []).map(({ gateway: other, resting_until: id, ms }) => ({
+        (reports.get(name) ?? []).map(({ gateway: other, resting_until: id, ms, reason }) => ({
           id: `${other} ${id}`,
           until: timers.monotonic() + ms,
+          // A later version may have other kinds.
+          reason: failureKinds.find((kind) => kind === reason) ?? 'server_error',
         })),
       );
     this.#failing = false;

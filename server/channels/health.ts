@@ -19,6 +19,10 @@ const forcedIntervalMs = 1_000;
 /** Another gateway's report is ignored if this one had a success within this time. */
 const ownEvidenceMs = 2_000;
 
+/** Consecutive episodes of refused requests, and users whose requests were refused, that start a cool-down. */
+const maxForbiddenEpisodes = 3;
+const minForbiddenUsers = 2;
+
 /** Polls and calls fail for different reasons, so each has its own streak. */
 type Track = 'calls' | 'polls';
 
@@ -28,11 +32,14 @@ export interface HealthReport {
   id: string;
   /** Its end, by the monotonic clock of this gateway. */
   until: number;
+  /** The failure that started it. */
+  reason: FailureKind;
 }
 
 interface CoolDown {
   until: number;
   startedBy: Track;
+  reason: FailureKind;
 }
 
 /** Start of an attempt. `sequence` orders events within one millisecond. */
@@ -43,13 +50,14 @@ interface AttemptStart {
 
 /**
  * Circuit breaker of a channel. Failures are counted in episodes: attempts in flight when a failure was counted, or
- * started within a second of it, belong to that episode. Several episodes in a row, or a failure rate of one half,
- * start a cool-down, which doubles each time. Then half-open probes run one at a time until one succeeds. A cool-down of
+ * started within a second of it, belong to that episode. Several episodes in a row, a failure rate of one half, or a
+ * refused key start a cool-down, which doubles each time. Then half-open probes run one at a time until one succeeds. A cool-down of
  * another gateway makes this one probe, too.
  */
 export class Health {
   readonly figures: ChannelFigures;
   readonly #clock: () => number;
+  readonly #onCoolDown: (reason: FailureKind, ms: number) => void;
   readonly #pauses: Pauses;
   readonly #failureRate: FailureRate;
   #sequence = 0;
@@ -58,6 +66,8 @@ export class Health {
   /** Sequence number of the last success. */
   #lastSuccess = 0;
   readonly #streaks: Record<Track, number> = { calls: 0, polls: 0 };
+  /** Refused requests since the last success of a call. */
+  #forbidden: { at: number; episodes: number; users: Set<number | undefined> } | undefined;
   #coolDown: CoolDown | undefined;
   #coolDowns = 0;
   #report: (HealthReport & { receivedAt: number }) | undefined;
@@ -68,9 +78,10 @@ export class Health {
   readonly #forced = new Set<Attempt>();
   #forcedAt = Number.NEGATIVE_INFINITY;
 
-  /** `clock` is the monotonic one. */
-  constructor(clock: () => number) {
+  /** `clock` is the monotonic one. `onCoolDown` is called when a cool-down starts. */
+  constructor(clock: () => number, onCoolDown: (reason: FailureKind, ms: number) => void = () => {}) {
     this.#clock = clock;
+    this.#onCoolDown = onCoolDown;
     this.figures = new ChannelFigures(clock);
     this.#pauses = new Pauses(clock);
     this.#failureRate = new FailureRate(clock);
@@ -85,6 +96,11 @@ export class Health {
   get state(): 'healthy' | 'resting' | 'probing' {
     if (this.#coolDown === undefined) return this.#isReported ? 'probing' : 'healthy';
     return this.#isCoolDownOver ? 'probing' : 'resting';
+  }
+
+  /** The failure that started the cool-down, here or on another gateway. Undefined for a healthy channel. */
+  get unhealthyReason(): FailureKind | undefined {
+    return this.#coolDown?.reason ?? (this.#isReported ? this.#report?.reason : undefined);
   }
 
   /** End of the cool-down by the monotonic clock. Undefined outside a cool-down. */
@@ -166,6 +182,7 @@ export class Health {
     if (started.sequence < this.#episode.sequence) return;
     const track = trackOf(scope);
     this.#streaks[track] = 0;
+    if (track === 'calls') this.#forbidden = undefined;
     if (this.#coolDown === undefined || (track === 'polls' && this.#coolDown.startedBy === 'calls')) return;
     this.#recover();
   }
@@ -184,7 +201,7 @@ export class Health {
       if (!scope.poll) this.#pauses.throttled(scope, pauseSeconds, this.#sequence);
       return;
     }
-    if (kind === 'key_refused' || kind === 'busy') return;
+    if (kind === 'busy' || (kind === 'forbidden' && !this.#isAccountRefused(scope, now))) return;
     if (pauseSeconds !== undefined && !scope.poll)
       this.#pauses.unavailable(scope, pauseSeconds, this.#sequence);
     this.#failureRate.add('failures', 1);
@@ -192,20 +209,45 @@ export class Health {
     if (isAfterSuccess) this.#failureRate.add('successes', -1);
     const { sequence, at } = started;
     const isSameEpisode = sequence <= this.#episode.sequence || at < this.#episode.at + episodeMs;
-    // An attempt forced during the cool-down must not extend it.
-    if (isSameEpisode || (this.#coolDown !== undefined && at < this.#coolDown.until)) return;
+    const isRefused = kind === 'key_refused' || kind === 'forbidden';
+    // An attempt forced during the cool-down must not extend it. A refused key does not wait for the next episode.
+    const isIgnored =
+      this.#coolDown === undefined ? isSameEpisode && !isRefused : isSameEpisode || at < this.#coolDown.until;
+    if (isIgnored) return;
     this.#sequence += 1;
     this.#episode = { sequence: this.#sequence, at: now };
     this.#failureRate.add('episodes', 1);
     const track = trackOf(scope);
     const isLongTimeout = kind === 'timeout' && now - at >= longTimeoutMs && this.#lastSuccess < sequence;
-    this.#streaks[track] += isLongTimeout ? maxEpisodes : 1;
+    this.#streaks[track] += isLongTimeout || isRefused ? maxEpisodes : 1;
     const isTolerated =
       this.#streaks[track] < maxEpisodes && !this.#failureRate.isTooHigh && !this.#isReported;
     if (this.#coolDown === undefined && isTolerated) return;
     const coolDownMs = Math.min(maxCoolDownMs, minCoolDownMs * 2 ** this.#coolDowns);
-    this.#coolDown = { startedBy: track, until: now + coolDownMs };
+    this.#coolDown = { startedBy: track, until: now + coolDownMs, reason: kind };
     this.#coolDowns += 1;
+    this.#onCoolDown(kind, coolDownMs);
+  }
+
+  /**
+   * Whether refused requests show that the provider refuses the account: those of several users in a row, so that no user
+   * can cause it, or any while the account was refused before.
+   */
+  #isAccountRefused({ user, poll = false }: RequestScope, now: number): boolean {
+    // A refused poll may concern only its task.
+    if (poll) return false;
+    const last = this.#forbidden;
+    const isNewEpisode = last === undefined || now >= last.at + episodeMs;
+    const { episodes, users } = last ?? { episodes: 0, users: new Set() };
+    users.add(user);
+    this.#forbidden = {
+      at: isNewEpisode ? now : last.at,
+      episodes: episodes + (isNewEpisode ? 1 : 0),
+      users,
+    };
+    const reason = this.unhealthyReason;
+    if (reason !== undefined) return reason === 'key_refused' || reason === 'forbidden';
+    return this.#forbidden.episodes >= maxForbiddenEpisodes && users.size >= minForbiddenUsers;
   }
 
   /** @internal for `Attempt` */
@@ -219,6 +261,7 @@ export class Health {
     this.#coolDowns = 0;
     this.#streaks.calls = 0;
     this.#streaks.polls = 0;
+    this.#forbidden = undefined;
     this.#failureRate.clear();
   }
 

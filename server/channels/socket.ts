@@ -11,7 +11,7 @@ import {
   failWithStatus,
   noCandidate,
 } from './failover.ts';
-import { failureKindOf } from './failure-kinds.ts';
+import { failureKindOf, failureKindOfStatus } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
 import type { RequestScope } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -67,9 +67,13 @@ export async function openSocketWithFailover(
       else call.failed(error);
       request.signal.throwIfAborted();
       last = error;
-      if (isRejected) failWithStatus(attempt, error.status, error.headers);
+      const failureKind = isRejected ? failureKindOfStatus(error.status) : failureKindOf(error);
+      if (isRejected) failWithStatus(attempt, { status: error.status, headers: error.headers, failureKind });
       else attempt.fail(failureKindOf(error));
-      logger.warn({ channel: channel.name, err: error }, 'upstream did not open a socket');
+      logger.warn(
+        { channel: channel.name, failure: failureKind, err: error },
+        'upstream did not open a socket',
+      );
     } finally {
       attempt.finish();
     }

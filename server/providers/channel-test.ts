@@ -1,6 +1,12 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Channel, UpstreamRequest } from '../channels/channel.ts';
-import { type FailureKind, failureKindOf, failureKindOfStatus } from '../channels/failure-kinds.ts';
+import {
+  type FailureKind,
+  failureKindOf,
+  failureKindOfStatus,
+  isAccountError,
+  isRefusal,
+} from '../channels/failure-kinds.ts';
 import { Failure } from '../lib/failure.ts';
 import { type Timers, withinLimit } from '../lib/timers.ts';
 import { systemVoices } from '../models/catalogue.ts';
@@ -9,7 +15,7 @@ import { isJson } from './headers.ts';
 import { objectField, parseJson } from './json.ts';
 import { speechPaths, toNative } from './native/speech-request.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
-import { betaFailure, isAccountError, parseError, readUpTo } from './rejection.ts';
+import { betaFailure, parseError, readUpTo } from './rejection.ts';
 
 /** Longest response that is read. It may contain speech. */
 const maxBytes = 4 * 1024 * 1024;
@@ -74,8 +80,9 @@ function evaluate(
   redactor: ProviderRedactor,
 ): [failure: FailureKind | null, problem: string] {
   const { code, type, message = '' } = parseError(body ?? Buffer.alloc(0));
-  const accountFailure = isAccountError(code ?? type ?? '') ? 'key_refused' : undefined;
-  const failure = accountFailure ?? failureKindOfStatus(status);
+  // No client has sent the request, so a refusal of it is one of the account.
+  const isRefused = isRefusal(status) || isAccountError(code ?? type ?? '');
+  const failure = isRefused ? 'key_refused' : failureKindOfStatus(status);
   const details = redactor.redact(message, maxProblemLength);
   const problem = `The provider answered with status ${status}${details === '' ? '.' : `: ${details}`}`;
   if (failure !== undefined) return [failure, problem];

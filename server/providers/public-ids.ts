@@ -1,9 +1,9 @@
 import type { Channel } from '../channels/channel.ts';
+import { isAccountError } from '../channels/failure-kinds.ts';
 import { type Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import type { AcceptedTask } from '../tasks/driver.ts';
 import { objectField, textField } from './json.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
-import { isAccountError } from './rejection.ts';
 
 /** Public ids by the provider's ids. */
 export type PublicIds = Readonly<Record<string, string>>;

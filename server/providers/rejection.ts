@@ -1,4 +1,4 @@
-import { isUnavailable } from '../channels/failure-kinds.ts';
+import { isAccountError, isClientError, isRefusal, isUnavailable } from '../channels/failure-kinds.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
@@ -24,7 +24,7 @@ export async function readRejection(
   { status, headers, body }: HttpResponse,
   redactor: ProviderRedactor,
 ): Promise<Rejection> {
-  if ([401, 402, 403].includes(status) || status < 400) {
+  if (isRefusal(status) || status < 400) {
     await body.dump();
     throw providerFailure(status, readRetryAfter(headers));
   }
@@ -122,18 +122,6 @@ export function parseError(bytes: Buffer) {
   };
 }
 
-/** Whether an error code concerns the gateway's account, which clients must not see. */
-export function isAccountError(code: string): boolean {
-  return /^(invalid_?api_?key|access_?denied|unauthorized|authentication|permission|arrearage|billing|insufficient_?(user_)?quota)/i.test(
-    code,
-  );
-}
-
 export function isThrottling(code: string): boolean {
   return /^(throttling|rate_?limit|too_?many)/i.test(code);
-}
-
-/** Whether an error code means that the client's text or a parameter is the cause. */
-export function isClientError(code: string): boolean {
-  return /^(invalid|bad_?request|data_?inspection|unsupported|empty)/i.test(code);
 }

@@ -1,4 +1,6 @@
 import type { Channel, UpstreamRequest } from '../channels/channel.ts';
+import { failureKindOfStatus, isRefusal } from '../channels/failure-kinds.ts';
+import { failureKindOfRefusal } from '../channels/refusals.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
 import {
@@ -38,9 +40,13 @@ export async function requestTask(
   const response = await channel.request({ poll: request.method === 'GET', ...request, user, signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
+    const failureKind = isRefusal(status)
+      ? await failureKindOfRefusal(response)
+      : failureKindOfStatus(status);
     const redactor = new ProviderRedactor(channel, request.body);
     const failure = await readRejection(response, redactor).then(toRejection, toFailure);
-    throw driverErrorForStatus(status, failure, readRetryAfter(response.headers));
+    const pauseSeconds = readRetryAfter(response.headers);
+    throw driverErrorForStatus(status, failure, { pauseSeconds, failureKind });
   }
   const bytes = await readUpTo(body, maxBytes);
   if (bytes.length === 0) return undefined;

@@ -772,6 +772,8 @@ interface ChannelOutagesTable {
   channel: string;
   gateway: string;
   since: number;
+  /** The kind of failure. */
+  reason: string;
 }
 
 /** One row: when a gateway last searched for events. */
@@ -786,6 +788,8 @@ interface ChannelHealthTable {
   gateway: string;
   /** By the database's clock. */
   resting_until: number;
+  /** The kind of failure. */
+  reason: string;
 }
 
 /** The channels that an admin disabled. */

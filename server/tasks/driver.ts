@@ -146,11 +146,18 @@ export class DriverError extends Error {
  */
 export function logDriverError(
   logger: Logger,
-  { kind, failure: { status, code, cause } }: DriverError,
+  { kind, failureKind, failure: { status, code, cause } }: DriverError,
   about: { channel: string; task?: string; asset?: string; failures?: number },
   message: string,
 ): void {
-  const line = { ...about, kind, status, code, ...(cause === undefined ? {} : { err: cause }) };
+  const line = {
+    ...about,
+    kind,
+    status,
+    code,
+    ...(failureKind !== undefined && { failure: failureKind }),
+    ...(cause === undefined ? {} : { err: cause }),
+  };
   if (kind === 'rejected') logger.debug(line, message);
   else logger.warn(line, message);
 }
@@ -171,11 +178,15 @@ export function reportDriverError(
 }
 
 /** Returns the error for an upstream that responded with an error status. `failure` is for the client. */
-export function driverErrorForStatus(status: number, failure: Failure, pauseSeconds?: number): DriverError {
+export function driverErrorForStatus(
+  status: number,
+  failure: Failure,
+  { pauseSeconds, failureKind = failureKindOfStatus(status) }: DriverErrorOptions = {},
+): DriverError {
   // A refused key, throttling and unavailability precede any work. Other failures may follow it.
   const kind = wasRejectedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
   return new DriverError(kind, failure, {
-    failureKind: failureKindOfStatus(status),
+    failureKind,
     ...(allowsRetryAfter(status) && { pauseSeconds }),
   });
 }

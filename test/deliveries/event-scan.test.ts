@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { FailureKind } from '../../server/channels/failure-kinds.ts';
 import type { Health } from '../../server/channels/health.ts';
 import { Ledger } from '../../server/quota/ledger.ts';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
@@ -22,7 +23,7 @@ describe.each(engines)('a search for events on %s', (engine: Engine) => {
   let clock: TestClock;
   let scan: EventScan;
   let wakes: number;
-  let channels: Map<string, { name: string; health: Pick<Health, 'state'> }>;
+  let channels: Map<string, { name: string; health: Pick<Health, 'unhealthyReason'> }>;
   eachTestOnOneStore(engine, (made) => {
     store = made.store;
     ledger = new Ledger(store, 'one', () => start);
@@ -297,22 +298,24 @@ describe.each(engines)('a search for events on %s', (engine: Engine) => {
   });
 
   test('reports an unhealthy channel once until it is healthy everywhere, and not again within minutes', async () => {
+    const setReason = (unhealthyReason: FailureKind | undefined) =>
+      channels.set('eu', { name: 'eu', health: { unhealthyReason } });
     await endpoint(0, ['channel.unhealthy']);
     await endpoint((await key()).userId, ['quota.exhausted']);
-    channels.set('eu', { name: 'eu', health: { state: 'healthy' } });
+    setReason(undefined);
     expect(await next()).toBe(0);
-    channels.set('eu', { name: 'eu', health: { state: 'resting' } });
+    setReason('key_refused');
     expect(await next()).toBe(1);
     expect(await sent()).toMatchObject([
       {
         kind: 'channel.unhealthy',
         subject: 'channel eu',
         to: 0,
-        data: { channel: 'eu', since: new Date(clock.now()).toISOString() },
+        data: { channel: 'eu', since: new Date(clock.now()).toISOString(), reason: 'key_refused' },
       },
     ]);
     const setHealth = async (state: 'healthy' | 'resting', ms: number) => {
-      channels.set('eu', { name: 'eu', health: { state } });
+      setReason(state === 'resting' ? 'server_error' : undefined);
       return next(ms);
     };
     // It flaps.

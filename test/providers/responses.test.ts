@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
+import { isAccountError, isClientError } from '../../server/channels/failure-kinds.ts';
 import type { HttpResponse } from '../../server/outbound/send-request.ts';
 import { isJson, isText, mediaType } from '../../server/providers/headers.ts';
 import {
@@ -20,8 +21,6 @@ import {
   betaErrorSource,
   betaFailure,
   failureFromCode,
-  isAccountError,
-  isClientError,
   isThrottling,
   parseError,
   providerFailure,
@@ -172,6 +171,7 @@ describe("a provider's code", () => {
       'insufficient_quota',
       'insufficient_user_quota',
       'InsufficientQuota',
+      'AccountOverdueError',
     ];
     expect(all.filter((code) => !isAccountError(code))).toEqual([]);
     expect(

@@ -52,6 +52,17 @@ test.each([
 });
 
 test.each([
+  [401, {}, 'key_refused'],
+  [403, { code: 'AccessDenied' }, 'key_refused'],
+  [403, { code: 'DataInspectionFailed' }, 'forbidden'],
+  [400, { code: 'InvalidParameter' }, undefined],
+  [500, {}, 'server_error'],
+])('a poll with the response %i %j is the failure %s of the channel', async (status, body, failureKind) => {
+  rig.answer = { status, body };
+  await expect(poll()).rejects.toMatchObject({ failureKind });
+});
+
+test.each([
   [400, { code: 'InvalidParameter' }, 'unknown', 400],
   [409, {}, 'unknown', 400],
   [500, {}, 'unknown', 502],

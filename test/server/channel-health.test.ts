@@ -225,6 +225,88 @@ describe('a cool-down', () => {
   });
 });
 
+describe('a refused key', () => {
+  test('starts a cool-down at once, also in the episode of another failure', () => {
+    const started: unknown[] = [];
+    health = new Health(
+      () => now,
+      (...coolDown) => started.push(coolDown),
+    );
+    const early = health.startAttempt();
+    fail(1);
+    health.startAttempt().fail('key_refused');
+    expect([health.state, health.unhealthyReason, remainingCoolDown()]).toEqual([
+      'resting',
+      'key_refused',
+      5_000,
+    ]);
+    early.succeed();
+    expect(health.state).toBe('resting');
+    health.startAttempt().fail('key_refused');
+    expect(started).toEqual([['key_refused', 5_000]]);
+  });
+
+  test.each(['key_refused', 'forbidden'] as const)(
+    'keeps the cool-down while probes fail with %s',
+    (kind) => {
+      health.startAttempt({ user: 1 }).fail('key_refused');
+      now += 5_000;
+      expect([health.state, health.unhealthyReason]).toEqual(['probing', 'key_refused']);
+      health.admit({ user: 1 })?.fail(kind);
+      expect([health.state, health.unhealthyReason, remainingCoolDown()]).toEqual(['resting', kind, 10_000]);
+      now += 10_000;
+      health.admit({ user: 1 })?.succeed();
+      expect([health.state, health.unhealthyReason]).toEqual(['healthy', undefined]);
+    },
+  );
+
+  test('of polls starts one, too', () => {
+    health.startAttempt({ user: 1, poll: true }).fail('key_refused');
+    expect(health.state).toBe('resting');
+  });
+});
+
+describe('a forbidden request', () => {
+  const forbid = (user: number, poll = false) => {
+    now += 1_000;
+    health.startAttempt({ user, poll }).fail('forbidden');
+  };
+
+  test('of one user starts no cool-down, however often', () => {
+    for (let times = 0; times < 50; times += 1) forbid(1);
+    expect([health.state, health.figures.failures.forbidden]).toEqual(['healthy', 50]);
+  });
+
+  test('of several users in a row starts one', () => {
+    for (const user of [1, 2]) forbid(user);
+    expect(health.state).toBe('healthy');
+    forbid(1);
+    expect([health.state, health.unhealthyReason]).toEqual(['resting', 'forbidden']);
+  });
+
+  test('of several users within a second counts as one', () => {
+    const attempts = [1, 2, 3, 4].map((user) => health.startAttempt({ user }));
+    for (const one of attempts) one.fail('forbidden');
+    expect(health.state).toBe('healthy');
+  });
+
+  test('does not count after a successful call', () => {
+    for (const user of [1, 2]) forbid(user);
+    health.startAttempt({ user: 3 }).succeed();
+    for (const user of [1, 2]) forbid(user);
+    expect(health.state).toBe('healthy');
+  });
+
+  test('does not count if it is a poll, or a probe after other failures', () => {
+    for (const user of [1, 2, 3, 4]) forbid(user, true);
+    expect(health.state).toBe('healthy');
+    fail(3);
+    now += 5_000;
+    health.admit({ user: 1 })?.fail('forbidden');
+    expect([health.state, health.unhealthyReason]).toEqual(['probing', 'server_error']);
+  });
+});
+
 describe('throttling', () => {
   const anna = { user: 1, model: 'm' };
   const berta = { user: 2, model: 'm' };

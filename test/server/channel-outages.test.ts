@@ -105,6 +105,28 @@ describe('a gateway with two accounts', () => {
     expect([health()?.state, first.seen.length]).toEqual(['healthy', 9]);
   });
 
+  test('skips a channel whose key is refused after one call, and uses it again when the key works', async () => {
+    first.respond = respondWithError(401);
+    for (let times = 0; times < 4; times += 1) expect((await send()).status).toBe(200);
+    expect(requestCounts()).toEqual([1, 4]);
+    const list = await fetch(`${target.url}/api/admin/channels`, {
+      headers: { authorization: `Bearer ${target.key}` },
+    });
+    const { data } = (await list.json()) as { data: { items: object[] } };
+    expect(data.items).toMatchObject([
+      { name: 'first', state: 'resting', unhealthy_reason: 'key_refused' },
+      { name: 'second', state: 'healthy', unhealthy_reason: null },
+    ]);
+    skew += 5_000;
+    await send();
+    await send();
+    expect([requestCounts(), health()?.state]).toEqual([[2, 6], 'resting']);
+    first.respond = respondOk;
+    skew += 10_000;
+    await send();
+    expect([requestCounts(), health()?.state]).toEqual([[3, 6], 'healthy']);
+  });
+
   test('pauses only the throttled user', async () => {
     const { id: berta } = await target.gateway.store.run('createUser', {
       name: 'berta',

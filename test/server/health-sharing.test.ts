@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 /** A cool-down of another gateway that lasts 5 s. */
-const report = (id = 'other 1') => ({ id, until: now + 5_000 });
+const report = (id = 'other 1') => ({ id, until: now + 5_000, reason: 'key_refused' as const });
 
 describe('a cool-down of another gateway', () => {
   test('allows one request at a time, whose failure starts a cool-down here', () => {
@@ -112,6 +112,26 @@ describe.runIf(engines.includes('postgres'))('two gateways', () => {
       two.health.reset();
       one.health.reset();
       await one.sharing.refresh();
+      await two.sharing.refresh();
+      expect([one.health.state, two.health.state]).toEqual(['healthy', 'healthy']);
+    }));
+
+  test('share a refused key with its reason', () =>
+    withNodes(async ([one, two]) => {
+      if (one === undefined || two === undefined) throw new Error('there is no node');
+      one.health.startAttempt({ user: 1 }).fail('key_refused');
+      await one.sharing.refresh();
+      await two.sharing.refresh();
+      expect([two.health.state, two.health.unhealthyReason]).toEqual(['probing', 'key_refused']);
+      const probe = two.health.admit({ user: 1 });
+      expect(two.health.admit({ user: 1 })).toBeUndefined();
+      probe?.fail('key_refused');
+      expect([two.health.state, two.health.unhealthyReason]).toEqual(['resting', 'key_refused']);
+      one.clock.jump(5_000);
+      one.health.admit({ user: 1 })?.succeed();
+      await one.sharing.refresh();
+      two.clock.jump(5_000);
+      two.health.admit({ user: 1 })?.succeed();
       await two.sharing.refresh();
       expect([one.health.state, two.health.state]).toEqual(['healthy', 'healthy']);
     }));

@@ -77,7 +77,7 @@ test('a fallback serves what no healthy channel can, and errors of the fallback 
   const attempt = channel?.health.startAttempt();
   for (let index = 0; index < 3; index += 1) channel?.health.startAttempt().fail('server_error');
   attempt?.finish();
-  channel?.health.receiveReports([{ id: 'other', until: Number.MAX_SAFE_INTEGER }]);
+  channel?.health.receiveReports([{ id: 'other', until: Number.MAX_SAFE_INTEGER, reason: 'server_error' }]);
   channel?.health.admit();
   expect(served(await speak())).toEqual([200, other]);
   answer = (response) =>

@@ -156,7 +156,7 @@ export async function fillStore(testStore: TestStore, store: Store): Promise<voi
       data: '{}',
       created_at: now,
     },
-    channel_outages: { channel: 'one', gateway: 'gone', since: now },
+    channel_outages: { channel: 'one', gateway: 'gone', since: now, reason: 'server_error' },
     event_scans: { id: 1, scanned_at: now },
     channel_states: { channel: 'one', user_id: 1, reason: 'test', disabled_at: now },
     loaded_prices: { id: 1, ...prices },

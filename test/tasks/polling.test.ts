@@ -104,7 +104,7 @@ describe.each(engines)('polling on %s', (engine) => {
       throw driverErrorForStatus(
         429,
         new Failure(429, 'rate_limit_exceeded', 'Slower.', { retryAfter: 60 }),
-        60,
+        { pauseSeconds: 60 },
       );
     };
     const task = await rig.submit();

@@ -248,11 +248,9 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('a throttling channel gets no request of that user for that model until its pause ends', async () => {
     rig.driver.onSubmit = () => {
-      throw driverErrorForStatus(
-        429,
-        new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter: 30 }),
-        30,
-      );
+      throw driverErrorForStatus(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter: 30 }), {
+        pauseSeconds: 30,
+      });
     };
     await expect(rig.submit()).rejects.toMatchObject({ status: 429, retryAfter: 30 });
     rig.driver.onSubmit = (task) => rig.driver.make(task);
@@ -678,7 +676,7 @@ describe('the kinds of driver errors', () => {
     [404, 'rejected', undefined],
     [401, 'retryable', 'key_refused'],
     [402, 'retryable', 'key_refused'],
-    [403, 'retryable', 'key_refused'],
+    [403, 'retryable', 'forbidden'],
     [429, 'retryable', 'throttled'],
     [500, 'unknown', 'server_error'],
     [502, 'unknown', 'server_error'],
@@ -696,7 +694,7 @@ describe('the kinds of driver errors', () => {
     [403, undefined],
     [500, undefined],
   ])('status %i has the pause %o', (status, pause) => {
-    expect(driverErrorForStatus(status, failure, 30).pauseSeconds).toBe(pause);
+    expect(driverErrorForStatus(status, failure, { pauseSeconds: 30 }).pauseSeconds).toBe(pause);
   });
 
   test.each([

@@ -10,8 +10,11 @@ const columnsOf = (output: Output): Columns<Channel> => ({
   host: ({ host }) => host,
   priority: ({ priority }) => priority,
   weight: ({ weight }) => weight,
-  state: ({ state, resting_until }) =>
-    state === 'resting' && resting_until !== null ? `cool-down until ${time(resting_until)}` : state,
+  state: ({ state, resting_until, unhealthy_reason: reason }) => {
+    const shown =
+      state === 'resting' && resting_until !== null ? `cool-down until ${time(resting_until)}` : state;
+    return reason === null || state === 'disabled' ? shown : `${shown} (${reason})`;
+  },
   limits: ({ limits }) =>
     limits
       .map(({ limit, used, max }) => {

@@ -30,7 +30,7 @@ export async function channelViewer({
     const report = reports
       .filter(({ name }) => name === settings.name)
       .reduce(mergeReports, reportChannel(channel));
-    const { state, coolDownUntil, waiting, figures } = report;
+    const { state, coolDownUntil, unhealthyReason, waiting, figures } = report;
     const disabled = channels.disabled(settings.name);
     const { lastFailure } = figures;
     return {
@@ -43,6 +43,7 @@ export async function channelViewer({
       weight: settings.weight,
       state: disabled === undefined ? state : 'disabled',
       resting_until: coolDownUntil === undefined ? null : toUnixTime(coolDownUntil),
+      unhealthy_reason: unhealthyReason ?? null,
       disabled:
         disabled === undefined
           ? null

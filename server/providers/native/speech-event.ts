@@ -1,6 +1,7 @@
+import { isAccountError } from '../../channels/failure-kinds.ts';
 import { field, isObject, parseJson, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
-import { betaErrorSource, betaFailure, failureFromCode, isAccountError } from '../rejection.ts';
+import { betaErrorSource, betaFailure, failureFromCode } from '../rejection.ts';
 import { badResponse } from '../unusable-response.ts';
 import type { NativeEvent } from './events.ts';
 

@@ -1,14 +1,9 @@
+import { isAccountError, isRefusal } from '../../channels/failure-kinds.ts';
 import { ProviderFailure } from '../../lib/failure.ts';
 import { driverErrorForStatus } from '../../tasks/driver.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
-import {
-  defaultRejection,
-  isAccountError,
-  isThrottling,
-  providerFailure,
-  throttledFailure,
-} from '../rejection.ts';
+import { defaultRejection, isThrottling, providerFailure, throttledFailure } from '../rejection.ts';
 import { rejected } from '../task-request.ts';
 
 const successCodes: ReadonlySet<unknown> = new Set(['success', 200, '200', 0, '0']);
@@ -34,8 +29,8 @@ export function throwOnFailure(answer: unknown, redactor: ProviderRedactor): voi
   // Some providers put the status into the code.
   const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined;
   if (isThrottling(code) || status === 429) throw driverErrorForStatus(429, throttledFailure());
-  if (isAccountError(code) || status === 401 || status === 403)
-    throw driverErrorForStatus(401, providerFailure(502));
+  if (isAccountError(code) || (status !== undefined && isRefusal(status)))
+    throw driverErrorForStatus(status ?? 401, providerFailure(502));
   if (status !== undefined && status >= 500) throw driverErrorForStatus(status, providerFailure(status));
   const text = redactor.redact(message ?? defaultRejection);
   throw rejected(new ProviderFailure(400, redactor.redactCode(code), text));

@@ -1,9 +1,10 @@
 import type { CodesByFamily } from '../../../generated/errors.ts';
 import type { TaskFailed } from '../../../generated/events.ts';
 import type { Channel } from '../../channels/channel.ts';
+import { isAccountError, isClientError } from '../../channels/failure-kinds.ts';
 import { Failure } from '../../lib/failure.ts';
 import { ProviderRedactor } from '../../providers/provider-redactor.ts';
-import { isAccountError, isClientError, isThrottling } from '../../providers/rejection.ts';
+import { isThrottling } from '../../providers/rejection.ts';
 import { StoreUnavailable } from '../../store/availability.ts';
 import { type JsonObject, objectField } from '../frames.ts';
 

@@ -169,19 +169,29 @@ export function claimEventScan(
 /** Replaces the outages that a gateway sees, and deletes those of lost gateways. */
 export async function recordOutages(
   trx: Db,
-  { gateway, channels, now }: { gateway: string; channels: readonly string[]; now: number },
+  {
+    gateway,
+    channels,
+    now,
+  }: { gateway: string; channels: readonly { channel: string; reason: string }[]; now: number },
 ): Promise<void> {
   await sql`delete from channel_outages where not exists (
     select 1 from gateways where gateways.id = channel_outages.gateway)`.execute(trx);
   await trx
     .deleteFrom('channel_outages')
     .where('gateway', '=', gateway)
-    .$if(channels.length > 0, (query) => query.where('channel', 'not in', channels))
+    .$if(channels.length > 0, (query) =>
+      query.where(
+        'channel',
+        'not in',
+        channels.map(({ channel }) => channel),
+      ),
+    )
     .execute();
   if (channels.length === 0) return;
   await trx
     .insertInto('channel_outages')
-    .values(channels.map((channel) => ({ channel, gateway, since: now })))
+    .values(channels.map(({ channel, reason }) => ({ channel, gateway, since: now, reason })))
     .onConflict((conflict) => conflict.columns(['channel', 'gateway']).doNothing())
     .execute();
 }

@@ -9,12 +9,14 @@ export interface OtherCoolDown {
   resting_until: number;
   /** Milliseconds until its end. */
   ms: number;
+  /** The kind of failure that started it. */
+  reason: string;
 }
 
 /** Reads the cool-downs of the other gateways. PostgreSQL only. */
 export async function otherCoolDowns(db: Db, gateway: string): Promise<OtherCoolDown[]> {
   const { rows } = await sql<OtherCoolDown>`
-    select channel, gateway, resting_until, resting_until - extract(epoch from clock_timestamp())::float8 * 1000 as ms
+    select channel, gateway, reason, resting_until, resting_until - extract(epoch from clock_timestamp())::float8 * 1000 as ms
     from channel_health
     where gateway <> ${gateway} and gateway in (select id from gateways)
       and resting_until > extract(epoch from clock_timestamp()) * 1000`.execute(db);

@@ -36,7 +36,7 @@ export interface DetectedEvents {
   exhausted: LowBalance[];
   budgets: ReachedBudget[];
   stuck: StuckTask[];
-  outages: { channel: string; since: number }[];
+  outages: { channel: string; since: number; reason: string }[];
   ended: string[];
 }
 
@@ -152,14 +152,15 @@ async function stuckTasks(db: Db, { stuckBefore, limit }: EventSearch): Promise<
   return rows;
 }
 
-/** Outages that gateways in service see. */
+/** Outages that gateways in service see. A refused key comes first, because only the operator can correct it. */
 const currentOutages = sql`
-  select o.channel, min(o.since) as since
+  select o.channel, min(o.since) as since,
+    coalesce(max(case when o.reason = 'key_refused' then o.reason end), min(o.reason)) as reason
   from channel_outages as o join gateways as g on g.id = o.gateway group by o.channel`;
 
 async function outages(db: Db, { limit }: EventSearch): Promise<DetectedEvents['outages']> {
-  const { rows } = await sql<{ channel: string; since: number }>`
-    select o.channel, o.since from (${currentOutages}) as o
+  const { rows } = await sql<DetectedEvents['outages'][number]>`
+    select o.channel, o.since, o.reason from (${currentOutages}) as o
     where not exists (select 1 from events as v where v.subject = 'channel ' || o.channel
       and v.kind = 'channel.unhealthy' and v.ended_at is null)
     limit ${limit}`.execute(db);

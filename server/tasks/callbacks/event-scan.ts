@@ -17,7 +17,7 @@ import { pruneInBatches } from '../housekeeping.ts';
 
 export interface EventScanOptions {
   store: Store;
-  channels: { readonly all: readonly { name: string; health: Pick<Health, 'state'> }[] };
+  channels: { readonly all: readonly { name: string; health: Pick<Health, 'unhealthyReason'> }[] };
   /** Id of this gateway. */
   gateway: string;
   logger: Logger;
@@ -121,8 +121,8 @@ export class EventScan {
         const subject = `task ${id}`;
         return { ...newEvent('task.stuck', subject, data), userId, tokenId, period: 'once', endedAt: now };
       }),
-      ...outages.map(({ channel, since }): NewEvent => {
-        const data = { channel, since: isoTime(since) };
+      ...outages.map(({ channel, since, reason }): NewEvent => {
+        const data = { channel, since: isoTime(since), reason };
         const event = newEvent('channel.unhealthy', `channel ${channel}`, data);
         return { ...event, period: String(now), resumesFrom: now - this.#timing.quietMs };
       }),
@@ -148,9 +148,10 @@ export class EventScan {
   async #recordOutages(): Promise<void> {
     const { store, channels, gateway, clock } = this.#options;
     const unhealthy = channels.all
-      .filter(({ health }) => health.state !== 'healthy')
-      .map(({ name }) => name)
-      .toSorted();
+      .flatMap(({ name, health: { unhealthyReason: reason } }) =>
+        reason === undefined ? [] : { channel: name, reason },
+      )
+      .toSorted((left, right) => (left.channel < right.channel ? -1 : 1));
     const current = JSON.stringify(unhealthy);
     if (current === this.#outages) return;
     await store.run('recordOutages', { gateway, channels: unhealthy, now: clock() });

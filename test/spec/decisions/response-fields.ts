@@ -241,7 +241,7 @@ export const responseFields: ResponseFields = {
   TaskStuckEvent: 'data id timestamp type',
   'TaskStuckEvent.data': 'key_id model reported_at task_id user_id',
   ChannelUnhealthyEvent: 'data id timestamp type',
-  'ChannelUnhealthyEvent.data': 'channel since',
+  'ChannelUnhealthyEvent.data': 'channel reason since',
   EndpointPing: 'data id timestamp type',
   'EndpointPing.data': 'endpoint_id',
   ReleaseReply: 'data message success',
@@ -252,13 +252,13 @@ export const responseFields: ResponseFields = {
   ChannelListReply: 'data message success',
   'ChannelListReply.data': 'items total',
   Channel:
-    'disabled|null figures groups|null host limits models name priority protocol resting_until|null state weight',
+    'disabled|null figures groups|null host limits models name priority protocol resting_until|null state unhealthy_reason|null weight',
   'Channel.disabled': 'at reason user_id user_name',
   ChannelLimit: 'limit max used',
   ChannelFigures:
     'failures in_flight last_failure|null latency_p50_ms|null latency_p95_ms|null requests since waiting',
   'ChannelFigures.failures':
-    'busy disconnected invalid_response key_refused server_error throttled timeout unreachable',
+    'busy disconnected forbidden invalid_response key_refused server_error throttled timeout unreachable',
   'ChannelFigures.last_failure': 'at kind',
   ChannelTestReply: 'data message success',
   'ChannelTestReply.data': 'duration_ms failure|null model|null ok problem request status|null',

@@ -8,6 +8,7 @@ const channelFailures = [
   'invalid_response',
   'throttled',
   'key_refused',
+  'forbidden',
   'busy',
 ];
 

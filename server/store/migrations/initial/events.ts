@@ -38,6 +38,7 @@ export const events = (engine: Engine): string[] => [
     channel text not null,
     gateway text not null,
     since bigint not null,
+    reason text not null,
     primary key (channel, gateway)
   )`,
   `create table event_scans (

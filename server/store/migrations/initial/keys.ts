@@ -90,6 +90,7 @@ const sharedLimits = [
     channel text not null,
     gateway text not null,
     resting_until double precision not null,
+    reason text not null,
     primary key (channel, gateway)
   )`,
 ];
