@@ -17,7 +17,7 @@ export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError || error instanceof PlainFailure) return error.message;
   if (error instanceof StoreUnavailable)
-    return `DATABASE_URL or DATA_DIR: the database does not answer: ${reasonOf(error.cause)}.`;
+    return `${error.setting === undefined ? 'T' : `${error.setting}: t`}he database does not answer: ${reasonOf(error.cause)}.`;
   const { code = '', syscall = '', message, address = '', port } = error as ListenError;
   if (code === 'EADDRINUSE') {
     const host = address.includes(':') ? `[${address}]` : address;

@@ -3,12 +3,16 @@ import { Failure } from '../lib/failure.ts';
 
 /** The database is unreachable, or its disk is full. Nothing was written, so the caller can retry. */
 export class StoreUnavailable extends Failure {
+  /** The setting that names the database. Undefined if no database is known to be the cause. */
+  readonly setting: 'DATABASE_URL' | 'DATA_DIR' | undefined;
+
   /** `reason` is for the log. Clients do not see it. */
-  constructor(reason: unknown) {
+  constructor(reason: unknown, setting?: StoreUnavailable['setting']) {
     super(503, 'store_unavailable', 'The gateway cannot reach its records for the moment. Repeat later.', {
       retryAfter: 1,
       cause: reason,
     });
+    this.setting = setting;
   }
 }
 

@@ -13,6 +13,7 @@ import { startFailure } from '../../server/app/start-failure.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
 import { readSettings } from '../../server/settings/settings.ts';
 import { SettingsError } from '../../server/settings/settings-error.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
@@ -107,16 +108,24 @@ describe('a failed start reports the reason in one line', () => {
     'for an unreachable database, without its password: %s',
     async (databaseUrl) => {
       const failure = await startError(() => openStore({ dataDir: folder, databaseUrl }));
-      expect(failure).toMatch(/^DATABASE_URL or DATA_DIR: the database does not answer: [^\n]*$/);
+      expect(failure).toMatch(/^DATABASE_URL: the database does not answer: [^\n]*$/);
       expect(failure).not.toContain('secret');
     },
   );
+
+  test('for a database file that cannot be opened', async () => {
+    const dataDir = join(folder, 'blocked');
+    await mkdir(join(dataDir, 'unigate.db'), { recursive: true });
+    expect(await startError(() => openStore({ dataDir }))).toBe(
+      'DATA_DIR: the database does not answer: unable to open database file.',
+    );
+  });
 
   test('for a database of several servers, with the reason of each', async () => {
     const databaseUrl = 'postgres://user:secret@127.0.0.1:1,127.0.0.1:2/none?target_session_attrs=read-write';
     const failure = await startError(() => openStore({ dataDir: folder, databaseUrl }));
     expect(failure).toMatch(
-      /^DATABASE_URL or DATA_DIR: the database does not answer: [^\n]*127\.0\.0\.1:1; [^\n]*127\.0\.0\.1:2\.$/,
+      /^DATABASE_URL: the database does not answer: [^\n]*127\.0\.0\.1:1; [^\n]*127\.0\.0\.1:2\.$/,
     );
     expect(failure).not.toContain('secret');
   });
@@ -161,5 +170,6 @@ describe('a failed start reports the reason in one line', () => {
   test('for invalid settings; a bug keeps its stack trace', async () => {
     expect(startFailure(new SettingsError('PORT must be a number.'))).toBe('PORT must be a number.');
     expect(startFailure(new TypeError('x is not a function'))).toContain('failed-start.test.ts');
+    expect(startFailure(new StoreUnavailable(new Error('busy')))).toBe('The database does not answer: busy.');
   });
 });

@@ -131,7 +131,7 @@ class Session implements DatabaseConnection {
       this.#availability.markAvailable();
     } catch (error) {
       this.#availability.markUnavailable(error);
-      throw new StoreUnavailable(error);
+      throw new StoreUnavailable(error, 'DATABASE_URL');
     }
   }
 
@@ -158,7 +158,7 @@ class Session implements DatabaseConnection {
       // become read-only is no longer the primary.
       if (kind === 'lost' || !(error instanceof pg.DatabaseError) || isReadOnly(error)) this.#discard();
       if (kind === 'conflict') throw new Conflict(error);
-      if (kind === 'shortage') throw new StoreUnavailable(error);
+      if (kind === 'shortage') throw new StoreUnavailable(error, 'DATABASE_URL');
       if (kind === 'statement') throw error;
       if (this.#repeats === 0) throw new ConnectionLost(error);
       this.#repeats -= 1;

@@ -47,7 +47,7 @@ export async function inTransaction<T>(
         }
       } else if (!(error instanceof ConnectionLost || error instanceof Conflict)) throw error;
       if (attempt === maxAttempts)
-        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
+        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error, 'DATABASE_URL');
     }
   }
 }

@@ -47,7 +47,7 @@ export class Batches {
       return null;
     } catch (error) {
       this.#rollback();
-      return packError(new StoreUnavailable(error));
+      return packError(new StoreUnavailable(error, 'DATA_DIR'));
     }
   }
 

@@ -51,5 +51,7 @@ const temporary = new Set([5, 6, 7, 10, 13, 14]);
 export function sqliteFailure(error: unknown): unknown {
   const { errcode } = error as { errcode?: unknown };
   // The lower byte of an extended result code is the primary one.
-  return typeof errcode === 'number' && temporary.has(errcode & 0xff) ? new StoreUnavailable(error) : error;
+  return typeof errcode === 'number' && temporary.has(errcode & 0xff)
+    ? new StoreUnavailable(error, 'DATA_DIR')
+    : error;
 }

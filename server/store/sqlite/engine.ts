@@ -44,7 +44,7 @@ export async function openSqliteStore(
       report: (name, args) =>
         closed === undefined
           ? readerFor(name).run(name, args)
-          : Promise.reject(new StoreUnavailable(new Error('the store is closed'))),
+          : Promise.reject(new StoreUnavailable(new Error('the store is closed'), 'DATA_DIR')),
       check: () => probe.check(),
       failed: writer.failed,
       retrySignal: retries.signal,

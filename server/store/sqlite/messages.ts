@@ -38,7 +38,7 @@ export function packError(error: unknown): CarriedError {
 
 export function unpackError({ name, message, stack, code, unavailable }: CarriedError): Error {
   const error = Object.assign(new Error(message), { name, stack }, code === undefined ? {} : { code });
-  return unavailable ? new StoreUnavailable(error) : error;
+  return unavailable ? new StoreUnavailable(error, 'DATA_DIR') : error;
 }
 
 /** @throws the error of a failed call */

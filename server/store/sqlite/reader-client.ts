@@ -18,7 +18,7 @@ export class Reader {
 
   /** @throws StoreUnavailable when the thread fails or is closed, else the report's own error */
   async run<Name extends ReportName>(name: Name, args: ReportArgs<Name>): Promise<ReportResult<Name>> {
-    if (this.#isClosed) throw new StoreUnavailable(new Error('the store is closed'));
+    if (this.#isClosed) throw new StoreUnavailable(new Error('the store is closed'), 'DATA_DIR');
     this.#lastId += 1;
     const call: ReportCall = { id: this.#lastId, name, args };
     this.#worker ??= this.#start();
@@ -38,7 +38,7 @@ export class Reader {
     const worker = new Worker(new URL('./reader.ts', import.meta.url), options);
     const fail = (reason: Error) => {
       if (this.#worker === worker) this.#worker = undefined;
-      for (const { reject } of this.#pending.values()) reject(new StoreUnavailable(reason));
+      for (const { reject } of this.#pending.values()) reject(new StoreUnavailable(reason, 'DATA_DIR'));
       this.#pending.clear();
     };
     worker.on('message', ({ id, outcome }: ReportAnswer) => {

@@ -5,6 +5,7 @@ import { commitDuration, commitSize } from '../../telemetry/metrics.ts';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import { Batcher } from '../batcher.ts';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
+import { sqliteFailure } from './dialect.ts';
 import {
   type CommandCall,
   type FromWriter,
@@ -23,7 +24,9 @@ export async function startWriter(file: string, availability: Availability) {
   const worker = new Worker(new URL('./writer.ts', import.meta.url), options);
   await once(worker, 'message').catch((error: Error) => {
     // An error that is cloned between threads loses its class.
-    throw error.name === 'SettingsError' ? new SettingsError(error.message, { cause: error }) : error;
+    throw error.name === 'SettingsError'
+      ? new SettingsError(error.message, { cause: error })
+      : sqliteFailure(error);
   });
 
   const failed = Promise.withResolvers<Error>();
@@ -35,7 +38,7 @@ export async function startWriter(file: string, availability: Availability) {
   const send = (message: ToWriter) => worker.postMessage(message);
   const end = (reason: Error) => {
     if (!isClosing) failed.resolve(reason);
-    ended ??= new StoreUnavailable(reason);
+    ended ??= new StoreUnavailable(reason, 'DATA_DIR');
     committing?.reject(ended);
     probing?.reject(ended);
   };
