@@ -1909,7 +1909,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a user.
+         * @description Returns a user with the number of its existing keys and their remaining and spent quota.
+         */
+        get: operations["getUser"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12626,6 +12630,8 @@ export interface components {
         NamePart: string;
         /** @description Returns only items of this group. */
         OfGroup: string;
+        /** @description Returns only the sub-accounts of the user with this id. */
+        OfParent: number;
         /** @description Id of the user. */
         UserId: number;
         /** @description Returns only items of the user with this id. */
@@ -16387,6 +16393,8 @@ export interface operations {
                 name?: components["parameters"]["NamePart"];
                 /** @description Returns only items of this group. */
                 group?: components["parameters"]["OfGroup"];
+                /** @description Returns only the sub-accounts of the user with this id. */
+                parent_id?: components["parameters"]["OfParent"];
                 /** @description Page number, starting at 1. */
                 p?: components["parameters"]["PageNumber"];
                 /** @description Number of items per page, 1 to 1000. */
@@ -16445,6 +16453,37 @@ export interface operations {
             403: components["responses"]["ManagementForbidden"];
             413: components["responses"]["ManagementPayloadTooLarge"];
             415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

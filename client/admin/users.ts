@@ -33,6 +33,11 @@ export class Users {
     });
   }
 
+  /** Retrieves a user. `GET /api/admin/users/{id}` */
+  async retrieve(id: number, options: CallOptions = {}): Promise<User> {
+    return (await this.#caller.call('getUser', { ...options, params: { path: { id } } })).data;
+  }
+
   /** Creates a user. `POST /api/admin/users` */
   async create(body: NewUser, options: CallOptions = {}): Promise<User> {
     // A retry after a lost response would create a second user.

@@ -54,6 +54,9 @@ const optionKinds = {
   interval: { argument: 'SECONDS' },
   'no-follow': {},
   role: { argument: 'ROLE', choices: ['owner', 'developer', 'billing'] },
+  disable: {},
+  enable: {},
+  quota: { argument: 'QUOTA' },
   'forward-to': { argument: 'URL' },
 } as const;
 

@@ -1,4 +1,5 @@
 import type { Unigate } from '../unigate.ts';
+import { createAccount, createAccountKey, listAccounts, updateAccount } from './accounts.ts';
 import { showAsset, uploadAsset } from './assets.ts';
 import { chat } from './chat.ts';
 import { defineCommand, type Invocation } from './command-line.ts';
@@ -45,6 +46,7 @@ export const groups = {
   tasks: 'show and cancel tasks',
   logs: 'show the request log',
   members: 'manage the members of your user',
+  accounts: 'manage the sub-accounts of your user',
   config: 'store the address of the gateway and the key',
 } as const;
 
@@ -328,6 +330,39 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     options: {},
     examples: ['members delete 3'],
     run: deleteMember,
+  }),
+  'accounts list': defineCommand({
+    description: 'list the sub-accounts of your user with their spending',
+    options: { json },
+    examples: ['accounts list'],
+    run: listAccounts,
+  }),
+  'accounts create': defineCommand({
+    argument: 'NAME',
+    argumentDescription: 'name of the sub-account',
+    description: 'create a sub-account and print the id',
+    options: {},
+    examples: ['accounts create "Paris office"'],
+    run: createAccount,
+  }),
+  'accounts update': defineCommand({
+    argument: 'ID',
+    argumentDescription: 'id of the sub-account',
+    description: 'rename, disable or enable a sub-account',
+    options: { name: 'new name', disable: 'reject its keys', enable: 'accept its keys again', json },
+    examples: ['accounts update 5 --name "Lyon office"', 'accounts update 5 --disable'],
+    run: updateAccount,
+  }),
+  'accounts key': defineCommand({
+    argument: 'ID',
+    argumentDescription: 'id of the sub-account',
+    description: 'create a key of a sub-account and print its secret, which is shown only once',
+    options: {
+      name: 'name of the key (required)',
+      quota: 'part of the wallet that the key may spend; default: limited by the wallet only',
+    },
+    examples: ['accounts key 5 --name web', 'accounts key 5 --name trial --quota 500'],
+    run: createAccountKey,
   }),
   listen: defineCommand({
     description: 'forward the callbacks of your tasks to a local address until it is interrupted',

@@ -1,6 +1,7 @@
 import type { Member } from '../my-members.ts';
 import type { Unigate } from '../unigate.ts';
 import type { Invocation } from './command-line.ts';
+import { readId } from './read-id.ts';
 import { formatTime, printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -60,8 +61,3 @@ const rowOf = ({ id, name, role, keys, created_time }: Member) => [
   `${keys} ${keys === 1 ? 'key' : 'keys'}`,
   formatTime(created_time),
 ];
-
-function readId(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID must be a whole number.');
-  return Number(text);
-}

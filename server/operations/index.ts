@@ -16,6 +16,7 @@ export { explainPrice } from './admin/explainPrice.ts';
 export { exportLogs } from './admin/exportLogs.ts';
 export { getOperatorEndpoint } from './admin/getOperatorEndpoint.ts';
 export { getTask } from './admin/getTask.ts';
+export { getUser } from './admin/getUser.ts';
 export { getUserStatement } from './admin/getUserStatement.ts';
 export { getWallet } from './admin/getWallet.ts';
 export { grantQuota } from './admin/grantQuota.ts';

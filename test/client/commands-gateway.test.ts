@@ -82,6 +82,39 @@ test('members are added, changed, listed and removed', async () => {
   expect(await runCommand(['members', 'delete', id], { env })).toMatchObject({ code: 1 });
 });
 
+test('sub-accounts are created with a key, changed and listed', async () => {
+  const user = await client.admin.users.create({ name: 'Hopper Ltd' });
+  await client.admin.users.wallets.open(user.id);
+  const { key } = await client.admin.tokens.create(user.id, { name: 'owner', unlimited_quota: true });
+  const run = (...args: string[]) =>
+    runCommand(['accounts', ...args], { env: { ...env, UNIGATE_API_KEY: key } });
+  const id = (await run('create', 'Paris office')).stdout.toString().trim();
+  expect((await run('list')).stdout.toString()).toMatch(
+    new RegExp(`^${id} +Paris office +default +enabled +0 keys +0 `, 'm'),
+  );
+  const created = await run('key', id, '--name', 'web');
+  expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(/^key \d+\n$/) });
+  const account = new Unigate({ baseUrl: gateway.url, apiKey: created.stdout.toString().trim() });
+  expect((await account.me.retrieve()).user).toMatchObject({ id: Number(id), name: 'Paris office' });
+  expect((await run('key', id, '--name', 'trial', '--quota', '500')).code).toBe(0);
+  expect(await account.tokens.list()).toMatchObject({ items: [{ name: 'trial', remain_quota: 500 }, {}] });
+  const changed = await run('update', id, '--name', 'Lyon', '--disable');
+  expect(changed.stdout.toString()).toMatch(/ Lyon +default +disabled +2 keys /);
+  const enabled = await run('update', id, '--enable', '--json');
+  expect(JSON.parse(enabled.stdout.toString())).toMatchObject({ name: 'Lyon', disabled: false });
+  const admin = await printed('admin', 'users', 'list', '--parent', String(user.id), '--json');
+  expect(JSON.parse(admin)).toMatchObject({ items: [{ id: Number(id), parent_id: user.id }], total: 1 });
+  for (const args of [
+    ['update', id],
+    ['update', id, '--enable', '--disable'],
+    ['update', 'Paris', '--enable'],
+    ['key', id],
+    ['key', id, '--name', 'web', '--quota', 'all'],
+  ])
+    expect(await run(...args)).toMatchObject({ code: 2 });
+  expect(await run('update', String(user.id), '--disable')).toMatchObject({ code: 1 });
+});
+
 test('an unknown task', async () => {
   const { code, stderr } = await runCommand(['tasks', 'show', 'task_00000000000000000000000000000000'], {
     env,

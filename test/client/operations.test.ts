@@ -95,6 +95,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   getModel: (client) => client.models.retrieve('m'),
   listUsers: (client) => client.admin.users.list(),
   createUser: (client) => client.admin.users.create({ name: 'n' }),
+  getUser: (client) => client.admin.users.retrieve(1),
   updateUser: (client) => client.admin.users.update(1, { name: 'n' }),
   listGroups: (client) => client.admin.groups.list(),
   searchTokens: (client) => client.admin.tokens.list(),

@@ -37,6 +37,7 @@ export const backedOperations: ReadonlySet<OperationId> = new Set<OperationId>([
   'deleteUserMember',
   'createUser',
   'listUsers',
+  'getUser',
   'updateUser',
   'createUserToken',
   'searchTokens',

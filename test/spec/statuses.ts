@@ -113,6 +113,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
 
   listUsers: operated,
   createUser: [...operated, ...body],
+  getUser: [...operated, 404],
   updateUser: [...operated, 404, ...body],
   listGroups: operated,
   searchTokens: operated,

@@ -36,12 +36,13 @@ export const userCommands: Readonly<Record<string, AdminCommand>> = {
     options: {
       name: { argument: 'TEXT', description: 'only users whose name contains it' },
       group: { argument: 'GROUP', description: 'only users of this group' },
+      parent: { argument: 'ID', description: 'only sub-accounts of this user', parse: parseInteger },
       ...paging,
     },
-    examples: ['users list', 'users list --group trial --json'],
+    examples: ['users list', 'users list --group trial --json', 'users list --parent 2'],
     async run({ client, options, output, signal }) {
-      const { name, group } = options;
-      const page = await client.admin.users.list({ name, group, ...pageOf(options) }, { signal });
+      const { name, group, parent: parent_id } = options;
+      const page = await client.admin.users.list({ name, group, parent_id, ...pageOf(options) }, { signal });
       await output.readCurrency(client, signal);
       output.page(page, columns, options);
     },

@@ -21,7 +21,6 @@ import { UserDialog } from './user-dialog.tsx';
 import { UserKeys } from './user-keys.tsx';
 import { UserWallet } from './user-wallet.tsx';
 
-const pageSize = 1_000;
 const tabs = ['Wallet', 'Budgets', 'Members', 'Keys', 'Statements'];
 
 /** A user for operators: balance, budgets, members, keys and statements. */
@@ -30,7 +29,7 @@ export function UserView({ id }: { id: number }) {
   const reloads = useSignal(0);
   const open = useSignal<'edit' | 'grant' | undefined>(undefined);
   const change = useRun<void>();
-  const run = useLoaded((signal) => findUser(client, id, signal), reloads.value);
+  const run = useLoaded((signal) => client.admin.users.retrieve(id, { signal }), reloads.value);
   const state = run.state.value;
   const user = useLastResult(run);
   const { query } = route.value;
@@ -116,13 +115,6 @@ function Facts({ user }: { user: User }) {
       </dd>
     </dl>
   );
-}
-
-/** Finds a user by id. The contract has only a list, newest first. */
-async function findUser({ admin }: Unigate, id: number, signal: AbortSignal): Promise<User> {
-  for await (const user of admin.users.list({ page_size: pageSize }, { signal }))
-    if (user.id === id) return user;
-  throw new Error(`There is no user ${id}.`);
 }
 
 /** Returns the methods of an operator for the statements of a user. */

@@ -121,6 +121,7 @@ export const chains: readonly Chain[] = [
     example: '2',
     from: { createUser: 'data.id' },
     to: [
+      'getUser',
       'updateUser',
       'createUserToken',
       'listUserStatements',

@@ -28,6 +28,8 @@ interface UserSearch {
   /** Part of the name, ignoring case; empty: any name. */
   name: string;
   group?: string | undefined;
+  /** Only sub-accounts of this user. */
+  parentId?: number | undefined;
   offset: number;
   limit: number;
 }
@@ -35,12 +37,12 @@ interface UserSearch {
 /** Returns a page of the users, the newest first, and the number of users on all pages. */
 export async function searchUsers(
   db: Db,
-  { name, group, offset, limit }: UserSearch,
+  { name, group, parentId, offset, limit }: UserSearch,
 ): Promise<{ users: UserRecord[]; total: number }> {
   const found = db
     .selectFrom('users')
     .select(['id', 'name'])
-    .where(allOf(equalities({ group_name: group })))
+    .where(allOf(equalities({ group_name: group, parent_id: parentId })))
     .orderBy('id', 'desc');
   const { page, total } = await pageByName(found, { name, offset, limit });
   return { users: await usersOf(db, page), total };

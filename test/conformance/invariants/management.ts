@@ -49,6 +49,7 @@ export const management: Invariants<
   | 'getVerificationSession'
   | 'listUsers'
   | 'createUser'
+  | 'getUser'
   | 'updateUser'
   | 'createUserToken'
   | 'searchTokens'
@@ -120,6 +121,7 @@ export const management: Invariants<
   ],
   listUsers: [...newestFirst, past('data.items[].created_time', 's')],
   createUser: [justNow('data.created_time', 's'), sameAsRequest('data.name', 'name')],
+  getUser: [sameAsPath('data.id', 'id'), past('data.created_time', 's')],
   updateUser: [sameAsPath('data.id', 'id')],
   createUserToken: createdKey,
   searchTokens: [...newestFirst, ...keys],

@@ -78,6 +78,7 @@ export const adminScenarios: Partial<Record<OperationId, (context: RunContext) =
   createUser: change('200 a user', async () => ({
     body: { name: `conformance-${crypto.randomUUID().slice(0, 8)}`, group: 'default' },
   })),
+  getUser: () => [{ name: '200 the user with id 1', status: 200, variation: { path: { id: '1' } } }],
   updateUser: change('200 a user of the run', async ({ fixtures }) => ({
     path: { id: await fixtures.user() },
     body: { disabled: false },

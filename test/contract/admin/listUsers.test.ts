@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { type HttpResponse, jsonOf } from '../../conformance/wire/http-response.ts';
+import { newCustomer } from '../../support/accounts.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { callAdmin, newToken, newUser } from '../../support/operator.ts';
 
@@ -16,6 +17,7 @@ describeOperation('listUsers', {
     'page 0': { query: { p: 0 }, field: 'p', limit: 1 },
     'a page size of 1001': { query: { page_size: 1001 }, field: 'page_size', limit: 1000 },
     'a name of 129 characters': { query: { name: 'n'.repeat(129) }, field: 'name', limit: 128 },
+    'a parent of 0': { query: { parent_id: 0 }, field: 'parent_id', limit: 1 },
     'an empty group': { query: { group: '' }, field: 'group', limit: 1 },
   },
   gatewayTests(call) {
@@ -48,6 +50,14 @@ describeOperation('listUsers', {
       expect(all.items).toHaveLength(2);
       expect(all.total).toBeGreaterThan(3);
       expect(pageOf(await call({ query: { p: 2147483647 } }))).toEqual({ items: [], total: all.total });
+    });
+
+    test('lists the sub-accounts of a user', async () => {
+      const { user, account } = await newCustomer(inject('gateway'));
+      const query = { parent_id: user.id };
+      expect(pageOf(await call({ query }))).toMatchObject({ items: [{ id: account.id }], total: 1 });
+      expect(pageOf(await call({ query: { ...query, name: 'no such name' } })).total).toBe(0);
+      expect(pageOf(await call({ query: { parent_id: account.id } })).total).toBe(0);
     });
 
     test.each(['%', '_', '\\', "' or 1=1 --"])(

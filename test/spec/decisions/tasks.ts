@@ -25,6 +25,7 @@ export const tasks: Limits = {
   'parameters/AdminTaskId': { maxLength: 128, minLength: 1 },
   'parameters/DeliveryId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/OfTask': { maxLength: 128, minLength: 1 },
+  'parameters/OfParent': { maximum: 9007199254740991, minimum: 1 },
   'parameters/OfAccount': { maximum: 9007199254740991, minimum: 1 },
   'parameters/OfMember': { maximum: 9007199254740991, minimum: 1 },
   'parameters/OfToken': { maximum: 9007199254740991, minimum: 1 },
