@@ -43,8 +43,9 @@ export function renderFailure(logger: Logger) {
     if (failure.status === 500) logger.error({ ...about, err: failure.cause ?? error }, failure.message);
     else logger.debug(about, failure.message);
     if (response.headersSent) {
-      // The status was sent already, so only a broken connection can report the failure.
-      response.destroy();
+      // The status was sent already, so only a broken connection can report the failure. Node.js sends the chunks that
+      // were written in this turn on the next tick.
+      process.nextTick(() => response.destroy());
       return;
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
