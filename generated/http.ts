@@ -14,8 +14,11 @@ export interface paths {
          * Synthesize speech with any speech model.
          * @description The gateway translates the request to the model's native route. Without `stream`, the response is the complete
          *     audio. With `stream`, the gateway sends audio bytes as the provider generates them. With `stream` and
-         *     `stream_format: sse`, it forwards the provider's native events unchanged. The events carry audio chunks and
-         *     timestamps, and the last event carries the usage.
+         *     `stream_format: sse`, it forwards the provider's native events and adds the charge to the last one, as `usage.cost`.
+         *     The events carry audio chunks and timestamps, and the last event carries the usage.
+         *
+         *     The header `x-unigate-cost` states the charge of a complete audio of up to 1 MB. With the header `TE: trailers`, all
+         *     other responses are sent in chunks and state it as a trailer.
          *
          *     The gateway does not transcode: it rejects a format that the model cannot produce. The response ends when the
          *     provider's response ends. If the provider's response breaks off or is not audio, the gateway returns 502, or
@@ -45,7 +48,7 @@ export interface paths {
          * Synthesize speech with a voxa or alpha-audio model on the native route.
          * @description The request and response have the provider's native format. Without the header `X-Native-SSE: enable`, the
          *     response is JSON with a signed audio URL that expires after 24 hours. With the header, sentence events carry
-         *     Base64 audio, and the last event carries the usage.
+         *     Base64 audio, and the last event carries the usage and the charge, as `usage.cost`.
          *
          *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
          *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
@@ -71,7 +74,8 @@ export interface paths {
          * Synthesize speech with an alpha HTTP model or a beta model on the native route.
          * @description Without the header `X-Native-SSE: enable`, the response is JSON. Alpha models return a signed WAV URL that expires
          *     after 24 hours; beta models return hexadecimal audio. With the header, alpha events carry Base64 PCM in
-         *     `output.audio.data`, and the last event carries the usage. Base64 text and raw PCM are not WAV files.
+         *     `output.audio.data`, and the last event carries the usage and the charge, as `usage.cost`. Base64
+         *     text and raw PCM are not WAV files.
          *
          *     The gateway rejects instruct fields on other models, system voices on VC and VD models, and all realtime models.
          *     Use the realtime socket for realtime models.
@@ -12679,10 +12683,12 @@ export interface components {
         RequestId: string;
         /** @description Id of the model that served the request, if it is a fallback of the requested model that the operator configured. Otherwise the header is absent. */
         ServedModel: string;
-        /** @description Quota units charged for this call, as in `quota` of its log entry. Absent if the response starts before the charge is known, as a stream does, and if the call is not charged. */
-        Charge: number;
+        /** @description Quota units charged for this call, as in `quota` of its log entry. Absent if the call is not charged. If the response starts before the charge is known, as a stream does, it has this field as a trailer instead, for requests with `TE: trailers`. */
+        SpeechCharge: number;
         /** @description Time to wait before a retry, in whole seconds. */
         RetryAfter: number;
+        /** @description Quota units charged for this call, as in `quota` of its log entry. Absent if the response starts before the charge is known, as a stream does, and if the call is not charged. */
+        Charge: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
         /** @description Content security policy of the page. It allows no scripts, styles or connections of other hosts. Only the console shows media of other hosts. */
@@ -12715,7 +12721,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
-                    "x-unigate-cost": components["headers"]["Charge"];
+                    "x-unigate-cost": components["headers"]["SpeechCharge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12762,7 +12768,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
-                    "x-unigate-cost": components["headers"]["Charge"];
+                    "x-unigate-cost": components["headers"]["SpeechCharge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12805,7 +12811,7 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "x-unigate-model": components["headers"]["ServedModel"];
-                    "x-unigate-cost": components["headers"]["Charge"];
+                    "x-unigate-cost": components["headers"]["SpeechCharge"];
                     [name: string]: unknown;
                 };
                 content: {

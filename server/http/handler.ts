@@ -58,6 +58,8 @@ export interface ForwardHooks {
   transform(chunk: Buffer): readonly Buffer[];
   /** Runs after the last chunk. Returns what is still to be sent. */
   end(): Promise<readonly Buffer[]>;
+  /** Runs if the body or another hook fails. Returns the bytes that the hooks hold. */
+  abort?(): readonly Buffer[];
 }
 
 /** Sends the response. Only one of the methods that send it may be called, once. */
@@ -66,7 +68,12 @@ export interface Reply<Op extends OperationId> {
   readonly hasUnsentOutput: boolean;
   /** Whether the request is a HEAD. */
   readonly headersOnly: boolean;
-  /** Reports the charged quota in a header, unless the headers are sent. May precede the other methods. */
+  /**
+   * Lets `forward` and `stream` end with the charge as a trailer if the client accepts trailers. Such a response is sent in
+   * chunks. Precedes the other methods.
+   */
+  deferCharge(): void;
+  /** Reports the charged quota in a header, or in a trailer if the headers are sent. May precede the other methods. */
   reportCharge(quota: number | undefined): void;
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */

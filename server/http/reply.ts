@@ -8,6 +8,8 @@ import { recordFirstByte } from './record-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+const chargeHeader = 'x-unigate-cost';
+
 /** Bodies up to this size are copied so that they are sent in one packet with the headers, in bytes. */
 const maxCopiedBytes = 16 * 1024;
 
@@ -25,6 +27,7 @@ function streamHeaders(contentType: string): Headers {
 export class HttpReply implements Reply<OperationId> {
   readonly #response: Response;
   readonly #firstByte: () => void;
+  #chargeTrailer: 'none' | 'allowed' | 'declared' = 'none';
 
   /** `firstByte` is called when the first chunk of a forwarded body is sent. */
   constructor(response: Response, firstByte: () => void = () => {}) {
@@ -40,9 +43,15 @@ export class HttpReply implements Reply<OperationId> {
     return this.#response.req.method === 'HEAD';
   }
 
+  deferCharge(): void {
+    this.#chargeTrailer = 'allowed';
+  }
+
   reportCharge(quota: number | undefined): void {
-    if (quota !== undefined && !this.#response.headersSent)
-      this.#response.setHeader('x-unigate-cost', String(quota));
+    if (quota === undefined) return;
+    if (!this.#response.headersSent) this.#response.setHeader(chargeHeader, String(quota));
+    else if (this.#chargeTrailer === 'declared')
+      this.#response.addTrailers({ [chargeHeader]: String(quota) });
   }
 
   json(status: number, body: unknown): void {
@@ -70,7 +79,7 @@ export class HttpReply implements Reply<OperationId> {
     status: number,
     contentType: string | (() => string),
     body: ChunkSource,
-    { transform, end: finish }: ForwardHooks,
+    { transform, end: finish, abort = () => [] }: ForwardHooks,
     headers?: Headers,
   ): Promise<void> {
     const response = this.#response;
@@ -78,7 +87,7 @@ export class HttpReply implements Reply<OperationId> {
     const begin = () => {
       if (begun) return;
       const type = typeof contentType === 'string' ? contentType : contentType();
-      this.#start(status, type, { ...headers, ...streamHeaders(type) });
+      this.#startParts(status, type, { ...headers, ...streamHeaders(type) });
       begun = true;
     };
     // Listeners instead of an iterator: promises would dominate the cost of a stream of small chunks.
@@ -107,6 +116,7 @@ export class HttpReply implements Reply<OperationId> {
         isOver = true;
         response.off('close', onClose);
         body.destroy();
+        if (!response.destroyed) send(abort());
         reject(error);
       };
       const flushTick = () => {
@@ -149,7 +159,7 @@ export class HttpReply implements Reply<OperationId> {
     headers?: Headers,
   ): Promise<void> {
     const response = this.#response;
-    this.#start(status, contentType, { ...headers, ...streamHeaders(contentType) });
+    this.#startParts(status, contentType, { ...headers, ...streamHeaders(contentType) });
     if (contentType.startsWith('text/event-stream')) response.flushHeaders();
     let begun = false;
     for await (const chunk of body) {
@@ -160,6 +170,25 @@ export class HttpReply implements Reply<OperationId> {
       if (!response.write(chunk)) await once(response, 'drain', { signal: response.req.context.signal });
     }
     response.end();
+  }
+
+  /** Starts a response that is sent in parts, with the charge as a trailer if the client accepts one. */
+  #startParts(status: number, contentType: string, headers: Headers): void {
+    const { req } = this.#response;
+    const hasTrailer =
+      this.#chargeTrailer === 'allowed' &&
+      /\btrailers\b/i.test(String(req.headers.te)) &&
+      req.httpVersion === '1.1' &&
+      !this.headersOnly &&
+      !this.#response.hasHeader(chargeHeader);
+    if (!hasTrailer) {
+      this.#start(status, contentType, headers);
+      return;
+    }
+    this.#chargeTrailer = 'declared';
+    // A response with a length cannot have a trailer.
+    const { 'content-length': _, ...others } = headers;
+    this.#start(status, contentType, { ...others, trailer: chargeHeader });
   }
 
   #start(status: number, contentType: string, headers: Headers = {}): void {

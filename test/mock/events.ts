@@ -1,6 +1,6 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import { isObject, type JsonObject } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
 import type { AudioSettings } from '../../server/sandbox/speech/commands.ts';
 import { exampleOf, mapValues } from './examples.ts';
 import { sampleChunks } from './sample-audio.ts';
@@ -44,11 +44,21 @@ export async function speechEvents(
 
 function betaEvents(chunks: readonly Buffer[]): string[] {
   const example = exampleOf('generateMultimodalSpeech', 'beta');
-  const { output, ...rest } = isObject(example) ? example : {};
+  const { output, usage, ...rest } = isObject(example) ? example : {};
   return chunks
-    .map((chunk, index) => ({ audio: chunk.toString('hex'), status: index + 1 < chunks.length ? 1 : 2 }))
-    .map((data) => ({ ...rest, output: { ...(isObject(output) && output), data } }))
+    .map((chunk, index) => {
+      const isLast = index + 1 === chunks.length;
+      const data = { audio: chunk.toString('hex'), status: isLast ? 2 : 1 };
+      const reported = { ...(isObject(usage) && usage), ...(isLast && { cost: costOf(usage) }) };
+      return { ...rest, output: { ...(isObject(output) && output), data }, usage: reported };
+    })
     .map(formatEvent);
+}
+
+/** Returns the charge of a usage at a price of one quota for each unit. */
+export function costOf(usage: Json | undefined): number {
+  const { characters, total_tokens: tokens } = isObject(usage) ? usage : {};
+  return Number(tokens ?? characters ?? 0);
 }
 
 const dataOf = (event: string): JsonObject =>

@@ -8,7 +8,7 @@ import { Failure, invalid } from '../../server/lib/failure.ts';
 import { findModel, quoted } from '../../server/models/catalogue.ts';
 import type { AudioFormat, AudioSettings } from '../../server/sandbox/speech/commands.ts';
 import { documented } from '../conformance/contract/documented.ts';
-import { speechEvents } from './events.ts';
+import { costOf, speechEvents } from './events.ts';
 import { exampleOf } from './examples.ts';
 import { mediaPath } from './media.ts';
 import { sampleChunks, sampleFile } from './sample-audio.ts';
@@ -36,6 +36,7 @@ export interface MockExchange {
 type MockHandler = (exchange: MockExchange) => Promise<void> | void;
 
 const streamedChunks = 4;
+const chargeHeader = 'x-unigate-cost';
 
 /** Handlers of operations with state or media. All other operations return documented examples. */
 export const mockHandlers: ReadonlyMap<OperationId, MockHandler> = new Map<OperationId, MockHandler>([
@@ -133,12 +134,36 @@ async function createSpeech(exchange: MockExchange): Promise<void> {
   const settings = speechSettings(model, native.body.input as JsonObject, input.streaming !== 'no');
   if (input.streaming === 'events') return sendSpeechEvents(exchange, model, settings);
   response.setHeader('content-type', mediaTypeOf(settings.format));
-  if (input.streaming === 'no') return void response.end(await sampleFile(settings));
+  const cost = costOf(exampleUsage(model));
+  if (input.streaming === 'no') {
+    response.setHeader(chargeHeader, cost);
+    return void response.end(await sampleFile(settings));
+  }
+  const endCharged = announceCharge(exchange);
   for (const chunk of await sampleChunks(settings, streamedChunks)) {
     response.write(chunk);
     await exchange.pause();
   }
-  response.end();
+  endCharged(cost);
+}
+
+/** Returns the documented usage of a model. */
+function exampleUsage({ unit }: CatalogueModel): Json | undefined {
+  const example =
+    unit === 'tokens'
+      ? exampleOf('generateMultimodalSpeech', 'legacy')
+      : exampleOf('synthesizeSpeech', 'finished');
+  return isObject(example) ? example.usage : undefined;
+}
+
+/** Announces a charge as a trailer if the client accepts one. Returns a function that ends the response with it. */
+function announceCharge({ request, response }: MockExchange): (cost: number) => void {
+  const hasTrailer = request.httpVersion === '1.1' && /\btrailers\b/i.test(String(request.headers.te));
+  if (hasTrailer) response.setHeader('trailer', chargeHeader);
+  return (cost) => {
+    if (hasTrailer) response.addTrailers({ [chargeHeader]: String(cost) });
+    response.end();
+  };
 }
 
 /** Loads the gateway's code late, so that the mock starts fast. */
@@ -167,14 +192,19 @@ async function synthesizeSpeech(exchange: MockExchange): Promise<void> {
   if (model.family === 'beta') {
     const audio = input.output_format === 'url' ? url : (await sampleFile(settings)).toString('hex');
     const example = exampleOf('generateMultimodalSpeech', 'beta');
-    return void response.json(withOutput(example, { data: { audio, status: 2 } }));
+    return sendCharged(response, withOutput(example, { data: { audio, status: 2 } }));
   }
   const example = model.protocols.includes('multimodal')
     ? exampleOf('generateMultimodalSpeech', model.family === 'alpha3' ? 'alpha3' : 'legacy')
     : exampleOf('synthesizeSpeech', 'finished');
   const expires = Math.floor(Date.now() / 1000) + 24 * 60 * 60;
   const audio = { data: '', url, id: `audio_${crypto.randomUUID()}`, expires_at: expires };
-  response.json(withOutput(example, { audio }));
+  sendCharged(response, withOutput(example, { audio }));
+}
+
+/** Sends JSON with the charge of its usage. */
+function sendCharged(response: Response, body: Json): void {
+  response.setHeader(chargeHeader, costOf(isObject(body) ? body.usage : undefined)).json(body);
 }
 
 /** Sends native events. The file of an alpha model is a WAV file. */
@@ -193,7 +223,10 @@ const withOutput = (example: Json, more: JsonObject): Json =>
     ? { ...example, output: { ...(isObject(example.output) && example.output), ...more } }
     : example;
 
-async function sendEvents({ response, pause }: MockExchange, events: readonly string[]): Promise<void> {
+/** Sends the events of a charged stream, the last of which states the charge. */
+async function sendEvents(exchange: MockExchange, events: readonly string[]): Promise<void> {
+  const { response, pause } = exchange;
+  const endCharged = announceCharge(exchange);
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
@@ -203,7 +236,7 @@ async function sendEvents({ response, pause }: MockExchange, events: readonly st
     response.write(event);
     await pause();
   }
-  response.end();
+  endCharged(Number(/"cost":(\d+)/.exec(events.at(-1) ?? '')?.[1]));
 }
 
 function listVideos({ request, response, tasks, base }: MockExchange): void {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as sendHttp } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../generated/operations.ts';
 import { documented } from '../conformance/contract/documented.ts';
@@ -127,6 +129,24 @@ describe('speech', () => {
     expect(chunks.length).toBeGreaterThan(3);
     expect(Buffer.concat(chunks).length).toBeGreaterThan(1000);
     expect(events.at(-1).output.finish_reason).toBe('stop');
+    expect(events.map(({ usage }) => usage?.cost)).toEqual([...chunks.slice(1).map(() => undefined), 26]);
+  });
+
+  test.each([
+    ['a file', {}, '26', undefined],
+    ['a stream', { stream: true }, undefined, '26'],
+    ['events', { stream: true, stream_format: 'sse' }, undefined, '26'],
+    ['a file of a model metered in tokens', { model: 'alpha-tts', response_format: 'wav' }, '101', undefined],
+  ])('as %s states its charge', async (_, change, header, trailer) => {
+    const body = { model: 'voxa-v3-flash', input: 'Good morning.', voice: 'any', ...change };
+    const sent = sendHttp(`${target.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-any', 'content-type': 'application/json', te: 'trailers' },
+    }).end(JSON.stringify(body));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await response.resume().toArray();
+    const { headers, trailers } = response;
+    expect([headers['x-unigate-cost'], trailers['x-unigate-cost']]).toEqual([header, trailer]);
   });
 
   test('of a beta model is hexadecimal, as a whole and in events', async () => {

@@ -29,7 +29,7 @@ const chunksOf = (text: string, size: number) => {
 };
 
 /** Output for a stream in chunks of `size` bytes, and the monitor's findings. */
-const watch = (text: string, size: number) => {
+const watch = (text: string, size: number, charged?: number) => {
   const seen = new EventMonitor('characters', redactor);
   const out: Buffer[] = chunksOf(text, size).flatMap((chunk) => {
     const bytes = Buffer.from(chunk);
@@ -38,7 +38,7 @@ const watch = (text: string, size: number) => {
     bytes.fill('"');
     return passed;
   });
-  out.push(...seen.end());
+  out.push(...seen.end(), ...seen.release(charged));
   const output = Buffer.concat(out).toString('utf8');
   return { output, units: seen.usage?.units, audio: seen.delivered, failed: seen.failure !== undefined };
 };
@@ -128,6 +128,85 @@ describe.each([1, 7, 100, 1000, 65536])('events in chunks of %i bytes', (size) =
     expect(watch(text, size)).toMatchObject({ units: 5, failed: false });
   });
 
+  describe('state the charge', () => {
+    const last = (data: string, end = '\n') =>
+      ['id:9', 'event:result', ':HTTP_STATUS/200', `data:${data}`, '', ''].join(end);
+    const stopped = '"output":{"finish_reason":"stop","audio":{"data":""}}';
+
+    test.each(['\n', '\r\n', '\r'])('in the last event with the line end %j', (end) => {
+      const before = audio(3000, 3, end) + audio(70_000, 12, end);
+      const text = before + last(`{${stopped},"usage":{"characters":20}}`, end);
+      const charged = before + last(`{${stopped},"usage":{"characters":20,"cost":60}}`, end);
+      expect(watch(text, size, 60)).toEqual({ output: charged, units: 20, audio: true, failed: false });
+    });
+
+    test.each([
+      ['{"usage":{"characters":4}, OUT}', '{"usage":{"characters":4,"cost":0}, OUT}'],
+      ['{OUT,"usage" : {} ,"request_id":"早"}', '{OUT,"usage" : {"cost":0} ,"request_id":"早"}'],
+      ['{OUT,"usage":null}', '{OUT,"usage":{"cost":0}}'],
+      ['{OUT,"usage":7 }', '{OUT,"usage":{"cost":0} }'],
+      ['{OUT,"request_id":"r"}', '{OUT,"request_id":"r","usage":{"cost":0}}'],
+      [
+        '{OUT,"usage":{"cost":9,"note":"早\\"}","a":[{"b":{}}]},"x":{"usage":{}}}',
+        '{OUT,"usage":{"cost":0,"note":"早\\"}","a":[{"b":{}}]},"x":{"usage":{}}}',
+      ],
+      ['{"note":"\\"usage\\":{}",OUT}', '{"note":"\\"usage\\":{}",OUT,"usage":{"cost":0}}'],
+    ])('in %s', (given, expected) => {
+      const text = audio(10) + last(given.replace('OUT', stopped));
+      expect(watch(text, size, 0).output).toBe(audio(10) + last(expected.replace('OUT', stopped)));
+    });
+
+    test('in several data lines', () => {
+      const text =
+        'data:{"output":\ndata:{"finish_reason":"stop"},\ndata: "usage":{\ndata:"characters":4}}\n\n';
+      const charged =
+        'data:{"output":\ndata:{"finish_reason":"stop"},\ndata: "usage":{"characters":4,"cost":8}}\n\n';
+      expect(watch(text, size, 8)).toMatchObject({ output: charged, units: 4 });
+    });
+
+    test('in an event without a final blank line', () => {
+      const text = audio(10) + last(`{${stopped},"usage":{"characters":5}}`).slice(0, -2);
+      const charged = audio(10) + last(`{${stopped},"usage":{"characters":5,"cost":5}}`).slice(0, -2);
+      expect(watch(text, size, 5).output).toBe(charged);
+    });
+
+    test.each([70_000, 200_000])('after audio of %i characters in the last event', (length) => {
+      const long = `"output":{"data":{"audio":"${'f0'.repeat(length / 2)}","status":2},"trace_id":"t"}`;
+      const text = audio(10) + last(`{${long},"usage":{"characters":7}}`);
+      const charged = audio(10) + last(`{${long},"usage":{"characters":7,"cost":14}}`);
+      expect(watch(text, size, 14)).toEqual({ output: charged, units: 7, audio: true, failed: false });
+      const silent = audio(10) + last(`{${long}}`);
+      expect(watch(silent, size, 14).output).toBe(audio(10) + last(`{${long},"usage":{"cost":14}}`));
+    });
+
+    test('not before audio that was already forwarded', () => {
+      const long = `"output":{"data":{"audio":"${'f0'.repeat(100_000)}","status":2}}`;
+      const text = last(`{"usage":{"characters":7},${long}}`);
+      expect(watch(text, size, 14)).toEqual({ output: text, units: 7, audio: true, failed: false });
+    });
+
+    test('only in the last of several last events', () => {
+      const first = stop(3);
+      const comment = ':beat\n';
+      const text = first + comment + audio(8, 4) + last(`{${stopped},"usage":{"characters":6}}`);
+      const charged = first + audio(8, 4) + last(`{${stopped},"usage":{"characters":6,"cost":6}}`);
+      expect(watch(text, size, 6)).toMatchObject({
+        output: charged.replace(first, comment + first),
+        units: 6,
+      });
+    });
+
+    test('only in the last of two, without a final blank line', () => {
+      const text = stop(3) + stop(4).slice(0, -1);
+      expect(watch(text, size, 6).output).toBe(text.replace(':4}', ':4,"cost":6}'));
+    });
+
+    test('not if other events follow', () => {
+      for (const more of [audio(8, 4), audio(70_000, 4), event({ output: {} })])
+        expect(watch(stop(3) + more, size, 6).output).toBe(stop(3) + more);
+    });
+  });
+
   test.each([
     ['without the last event', audio(10, 3)],
     ['cut inside of the last event', audio(10, 3) + stop(5).slice(0, -20)],
@@ -157,6 +236,20 @@ test('forwards a complete event, the start of a long one, and comments at once',
   expect(output('A'.repeat(70_000))).toContain('id:2\nevent:result\ndata:{"output":{"audio":{"data":"AAA');
   expect(output('AAA"}}}\n\n')).toBe('AAA"}}}\n\n');
   expect(output(':beat\n')).toBe(':beat\n');
+});
+
+test('holds the last event until its release, and forwards comments in the meantime', () => {
+  const seen = new EventMonitor('characters', redactor);
+  const output = (text: string) => Buffer.concat(seen.write(Buffer.from(text))).toString('utf8');
+  const last = event({
+    output: { finish_reason: 'stop', audio: { data: 'AAAA' } },
+    usage: { characters: 2 },
+  });
+  expect(output(audio(0) + last)).toBe(audio(0));
+  expect(output(':beat\n')).toBe(':beat\n');
+  expect([seen.usage?.units, seen.delivered]).toEqual([2, false]);
+  expect(Buffer.concat(seen.release()).toString()).toBe(last);
+  expect([seen.delivered, seen.release(3)]).toEqual([true, []]);
 });
 
 test.each([10, 65_536])('a report is valid until the next one, in chunks of %i bytes', (size) => {

@@ -40,6 +40,7 @@ describe.each(engines)('x-unigate-cost on %s', (engine) => {
       '/api/v1/services/aigc/multimodal-generation/generation',
       { model: 'alpha3-tts-flash', input: { text: input, voice: 'Aria' } },
     ],
+    ['createSpeech', speech, { model: sentence.model, input, voice: 'voxanna' }],
     ['createEmbedding', '/v1/embeddings', { model: 'theta-embedding-1', input }],
     ['createMessage', messages, message],
     [
@@ -69,7 +70,6 @@ describe.each(engines)('x-unigate-cost on %s', (engine) => {
 
   test.each([
     ['events of a message', messages, { ...message, stream: true }],
-    ['audio of a file', speech, { model: sentence.model, input, voice: 'voxanna' }],
     ['audio of a stream', speech, { model: sentence.model, input, voice: 'voxanna', stream: true }],
   ])('%s are charged without the header', async (_, path, body) => {
     const response = await request(target, path, body);

@@ -690,6 +690,13 @@ const table: readonly (readonly [string, string, string, () => ProxyFault, RegEx
     /id: request_id changes from/,
   ],
   [
+    'a charge before the last event of a stream',
+    'synthesizeSpeech',
+    '200 native events',
+    stream((text) => text.replace('"usage":{', '"usage":{"cost":3,')),
+    /usage: an event before the last one has usage\.cost/,
+  ],
+  [
     'a stream of speech without audio',
     'synthesizeSpeech',
     '200 native events',

@@ -3,7 +3,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { ForwardHooks, OperationRequest, Reply } from '../../http/handler.ts';
 import type { Failure } from '../../lib/failure.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
-import { AudioInspector, EventAudioDecoder, openAudio } from '../../providers/native/audio.ts';
+import { AudioInspector, EventAudioDecoder, openAudio, typeOfFile } from '../../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../../providers/native/audio-file.ts';
 import {
   audioSource,
@@ -21,6 +21,8 @@ import { requireEvents } from './native-response.ts';
 
 /** Longest native response with finished audio or its URL. */
 const maxResponseBytes = 32 * 1024 * 1024;
+/** A file up to this size is read before it is sent, so that a header can state the charge. A longer one is streamed. */
+const maxHeldBytes = 1024 * 1024;
 
 /** Responds with the finished audio, which is in the native response or in a file that it names. */
 export function respondWithFile(
@@ -42,17 +44,15 @@ export function respondWithFile(
       const { bytes } = source;
       const type = audioType(format, bytes.subarray(0, headLength));
       if (type === undefined) throw noAudio();
-      return {
-        // Settled before anything is sent.
-        meter: { usage, delivered: false },
-        async send() {
-          await settle({ usage, delivered: true });
-          reply.bytes(200, type, bytes);
-        },
-      };
+      return sendAudio(reply, { type, bytes }, usage, settle);
     }
     const file = { channel, user: caller.userId, logger, signal };
-    return forwardAudio(reply, await openAudio(source.url, file), format, usage, settle);
+    const opened = await openAudio(source.url, file);
+    const { 'content-length': size } = opened.headers;
+    if (size === undefined || Number(size) > maxHeldBytes)
+      return forwardAudio(reply, opened, format, usage, settle);
+    const bytes = await readLimited(opened, maxHeldBytes);
+    return sendAudio(reply, { type: typeOfFile(format, bytes, opened.headers), bytes }, usage, settle);
   };
 }
 
@@ -98,6 +98,22 @@ async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGener
 
 export function noAudio(): Failure {
   return new EmptyResponseFailure('The provider returned no audio.');
+}
+
+/** Sends complete audio after the settlement. */
+function sendAudio(
+  reply: Reply<OperationId>,
+  { type, bytes }: { type: string; bytes: Buffer },
+  usage: Usage | undefined,
+  settle: (meter: CallMeter) => Promise<unknown>,
+): CallOutput {
+  return {
+    meter: { usage, delivered: false },
+    async send() {
+      await settle({ usage, delivered: true });
+      reply.bytes(200, type, bytes);
+    },
+  };
 }
 
 /** Forwards a file. Its last byte, or its end if the length is unknown, waits for the settlement. */

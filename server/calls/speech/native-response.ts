@@ -35,8 +35,8 @@ const eventStream = 'text/event-stream';
 const emptyMeter: CallMeter = { usage: undefined, delivered: false };
 
 /**
- * Forwards the upstream's events, JSON or rejection unchanged, except URLs of relayed files. An invalid response becomes
- * a 502, or aborts the connection if output was already sent.
+ * Forwards the upstream's events, JSON or rejection unchanged, except URLs of relayed files and the charge, which the last
+ * event states. An invalid response becomes a 502, or aborts the connection if output was already sent.
  */
 export function respondNatively(
   request: OperationRequest<OperationId>,
@@ -50,7 +50,7 @@ export function respondNatively(
     const redactor = redactorFor(channelResponse);
     const settle = async (meter: CallMeter) => {
       if (meter.failure === undefined) await storeVoice?.(channel.name);
-      await call.settle(meter);
+      return call.settle(meter);
     };
     if (events) {
       await requireEvents(response);
@@ -97,7 +97,7 @@ function forward(
   body: ChunkSource,
   meter: ResponseMonitor,
   links: JsonLinks | undefined,
-  settle: (meter: CallMeter) => Promise<void>,
+  settle: (meter: CallMeter) => Promise<number | undefined>,
 ): CallOutput {
   const linked = (parts: readonly Buffer[]) =>
     links === undefined ? parts : parts.flatMap((part) => links.write(part));
@@ -105,9 +105,10 @@ function forward(
     transform: (chunk: Buffer) => linked(meter.write(chunk)),
     async end() {
       const rest = meter.end();
-      await settle(meter);
-      return [...linked(rest), ...(links?.end() ?? [])];
+      const charged = await settle(meter);
+      return [...linked([...rest, ...meter.release(charged)]), ...(links?.end() ?? [])];
     },
+    abort: () => linked(meter.release()),
   };
   return { meter, send: () => reply.forward(200, contentType, body, hooks) };
 }

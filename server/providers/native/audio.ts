@@ -22,6 +22,13 @@ export async function openAudio(url: string, request: FileRequest): Promise<Http
   throw badResponse('The provider returned the URL of audio that cannot be fetched.');
 }
 
+/** Returns the media type of a whole audio file. @throws Failure 502 when it is not audio */
+export function typeOfFile(format: AudioFormat, bytes: Buffer, headers: IncomingHttpHeaders): string {
+  const type = audioType(format, bytes.subarray(0, headLength), headers);
+  if (type === undefined) throw badResponse('The provider returned a file that is not audio.');
+  return type;
+}
+
 /** Inspects an audio file while it is forwarded: detects its type, and holds back its last byte. */
 export class AudioInspector {
   readonly #format: AudioFormat;
@@ -64,8 +71,7 @@ export class AudioInspector {
   #detectType(beginning: Buffer): void {
     if (this.#head === undefined) return;
     this.#head = undefined;
-    this.mediaType = audioType(this.#format, beginning.subarray(0, headLength), this.#headers);
-    if (this.mediaType === undefined) throw badResponse('The provider returned a file that is not audio.');
+    this.mediaType = typeOfFile(this.#format, beginning, this.#headers);
   }
 }
 

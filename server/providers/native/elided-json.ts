@@ -12,6 +12,8 @@ export class ElidedJson {
   /** Start of the current string, and the bytes of it so far. */
   #string = '';
   #stringBytes = 0;
+  /** Number of characters at the end of `#text` after the last string that was cut off. */
+  #textAfterCut = 0;
 
   /** @throws Failure 502 when too much remains. */
   push(chunk: Buffer): void {
@@ -24,7 +26,9 @@ export class ElidedJson {
       this.#string += chunk.toString('latin1', from, Math.min(to, from + rest));
       this.#stringBytes += to - from;
       if (!isEnd) continue;
-      this.#text += this.#stringBytes > maxStringBytes ? withoutCutEscape(this.#string) : this.#string;
+      const isCut = this.#stringBytes > maxStringBytes;
+      this.#text += isCut ? withoutCutEscape(this.#string) : this.#string;
+      this.#textAfterCut = isCut ? 0 : this.#textAfterCut + this.#stringBytes;
       this.#string = '';
       this.#stringBytes = 0;
     }
@@ -36,8 +40,14 @@ export class ElidedJson {
     return this.#text + this.#string;
   }
 
+  /** Number of bytes so far that follow the last string that was cut off. `text` ends with them. */
+  get bytesAfterCut(): number {
+    return this.#stringBytes > maxStringBytes ? 0 : this.#textAfterCut + this.#stringBytes;
+  }
+
   #store(chunk: Buffer, from: number, to: number): void {
     this.#text += chunk.toString('latin1', from, to);
+    this.#textAfterCut += to - from;
     if (this.#text.length > maxBytes) throw badResponse('The provider sent a response that is too long.');
   }
 }

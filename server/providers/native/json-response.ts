@@ -87,6 +87,10 @@ export class JsonMonitor implements ResponseMonitor {
     return [];
   }
 
+  release(): readonly Buffer[] {
+    return [];
+  }
+
   get delivered(): boolean {
     return /"(?:data|audio)"\s*:\s*"[^"]/.test(this.#elided.text);
   }

@@ -54,9 +54,16 @@ const blocks: StreamRule = (events) => {
   ];
 };
 
+/** Only the last event states the charge. */
+const chargeAtEnd: StreamRule = (events) => {
+  const charged = valuesIn(events.slice(0, -1), 'usage.cost');
+  return charged.length === 0 ? [] : ['usage: an event before the last one has usage.cost'];
+};
+
 const nativeRules: readonly StreamRule[] = [
   constant('request_id'),
   cumulative('usage.characters'),
+  chargeAtEnd,
   result(['error'], 'output.audio.data', 'data.audio', 'output.data.audio', 'audio'),
 ];
 
