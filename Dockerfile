@@ -62,4 +62,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=2 CMD ["node", "server/probe.ts"]
 STOPSIGNAL SIGTERM
 # Without a shell in between: node is the first process, and SIGTERM reaches it.
-CMD ["node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "server/main.ts"]
+CMD ["node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "--import=./server/compile-cache.js", "server/main.ts"]

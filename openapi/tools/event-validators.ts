@@ -1,9 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
-import { isObject, type Json, type JsonObject, text } from './document.ts';
 import type { Events } from './events.ts';
 import { header } from './source-text.ts';
+import { schemasForAjv, standaloneSource } from './standalone-validators.ts';
 import { findTag } from './tag.ts';
 
 /** Renders generated/event-validators.js and its .d.ts. */
@@ -18,11 +17,11 @@ export function eventValidatorsSource(events: Events): { js: string; dts: string
     strictRequired: false,
   });
   formats.default(ajv);
-  ajv.addSchema({ $id: 'events', $defs: plainMap(events.schemas) });
+  ajv.addSchema({ $id: 'events', $defs: schemasForAjv(events.schemas) });
   const validators = Object.fromEntries(
     events.messages.map((name) => [`validate${name}`, `events#/$defs/${name}`]),
   );
-  const code = importing(standalone.default(ajv, validators));
+  const code = standaloneSource(ajv, validators);
   // A channel with a single server message needs no union.
   const sides = events.unions.filter(({ side, members }) => side === 'Client' || members.length > 1);
   const unions = sides.flatMap((union) => {
@@ -36,50 +35,6 @@ export function eventValidatorsSource(events: Events): { js: string; dts: string
     dts: declarations([...events.messages, ...unions.map(({ name }) => name)]),
   };
 }
-
-/** Replaces require() of the standalone code with imports, because the output is an ES module. */
-function importing(code: string): string {
-  const imports = new Map<string, string>();
-  const body = code.replace(/require\("([^"]+)"\)(\.default)?/g, (_, module: string, byDefault?: string) => {
-    const path = /\.\w+$/.test(module) ? module : `${module}.js`;
-    if (!imports.has(path)) imports.set(path, `runtime${imports.size}`);
-    const name = String(imports.get(path));
-    // Node imports a CommonJS module as a whole; bundlers and test runners unwrap its default.
-    return byDefault === undefined ? name : `(${name}.default ?? ${name})`;
-  });
-  const lines = [...imports].map(([path, name]) => `import ${name} from '${path}';\n`);
-  return `${lines.join('')}${body.replace(/^"use strict";\n?/, '')}`;
-}
-
-const maps = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties']);
-const data = new Set(['const', 'enum']);
-const annotations = new Set([
-  'default',
-  'deprecated',
-  'description',
-  'example',
-  'examples',
-  'readOnly',
-  'title',
-]);
-
-/** Copies a schema for Ajv, with refs into $defs and without annotations. */
-function plain(node: Json): Json {
-  if (Array.isArray(node)) return node.map(plain);
-  if (!isObject(node)) return node;
-  const copy: JsonObject = {};
-  for (const [key, value] of Object.entries(node)) {
-    if (annotations.has(key) || key.startsWith('x-')) continue;
-    if (data.has(key)) copy[key] = value;
-    else if (maps.has(key) && isObject(value)) copy[key] = plainMap(value);
-    else if (key === '$ref') copy[key] = text(value).replace('#/components/schemas/', '#/$defs/');
-    else copy[key] = plain(value);
-  }
-  return copy;
-}
-
-const plainMap = (map: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(map).map(([name, schema]) => [name, plain(schema)]));
 
 const dispatch = `
 function byTag(path, read, validators) {

@@ -16,6 +16,7 @@ import { forClients, withoutUnusedSchemas } from './for-clients.ts';
 import { httpTypesSource } from './http-types.ts';
 import { operationsSource } from './operations.ts';
 import { type Problem, SpecProblems } from './problem.ts';
+import { settingsValidatorSource } from './settings-validator.ts';
 import { openSpecs, type Specs } from './specs.ts';
 import { missingChannels } from './stream-channels.ts';
 
@@ -80,6 +81,7 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
     ]);
   });
   const settingsTypes = settingsTypesSource();
+  const settingsValidator = settingsValidatorSource();
   return async ({ openapi, asyncapi, errors, models }) => {
     const areas = await componentAreas(root);
     const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
@@ -92,6 +94,8 @@ export function createMaker(root: string): (sources: Sources) => Promise<Outputs
       ['errors.md', errorsPage(errors)],
       ['decisions.md', decisions],
       ['settings.ts', await settingsTypes],
+      ['settings-validator.js', settingsValidator.js],
+      ['settings-validator.d.ts', settingsValidator.dts],
       ['monitoring/alerts.yaml', alertRules()],
       ['monitoring/dashboard.json', json(dashboard())],
     ]);

@@ -1,26 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationFile } from '../../generated/settings.ts';
+import { validateConfigurationFile } from '../../generated/settings-validator.js';
 import { isRange } from './address-ranges.ts';
 import { fallbackProblems } from './fallbacks.ts';
 import { type FigureName, type PriceRule, ruleProblems } from './price-rules.ts';
 import { missingFigures, type PricedModel, ruleLists } from './priced-models.ts';
 import { isSandboxChannel } from './sandbox-names.ts';
 import { type Environment, readSecret } from './secret-variables.ts';
-import schema from './settings.schema.json' with { type: 'json' };
 import { SettingsError } from './settings-error.ts';
 
 export type { ChannelProtocol } from './channel-protocol.ts';
 export type { ConfigurationFile };
-
-let compiled: ValidateFunction<ConfigurationFile> | undefined;
-
-/** Compiles the schema on first use, so that a gateway without a file starts faster. */
-function fileCheck(): ValidateFunction<ConfigurationFile> {
-  compiled ??= new Ajv({ allowUnionTypes: true, allErrors: true }).compile<ConfigurationFile>(schema);
-  return compiled;
-}
 
 /** A configuration file and the locations of its values. */
 export interface ParsedConfiguration {
@@ -41,7 +33,6 @@ export function parseConfiguration(
   environment: Environment,
 ): ParsedConfiguration {
   const lines = new LineCounter();
-  const check = fileCheck();
   // Pretty errors would quote the file, which may contain secrets.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const problems = document.errors.map(({ message, pos }) => ({
@@ -51,13 +42,13 @@ export function parseConfiguration(
   if (problems.length === 0) {
     problems.push(...expandVariables(document, environment));
     const value: unknown = problems.length === 0 ? (document.toJS() ?? {}) : {};
-    if (problems.length === 0 && check(value)) {
+    if (problems.length === 0 && validateConfigurationFile(value)) {
       const found = [...contradictions(value), ...readKeyFiles(value), ...unusableChannels(value)];
       problems.push(...found.map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
       const lineOf: ParsedConfiguration['lineOf'] = (at) => lines.linePos(offsetOf(document, at)).line;
       if (problems.length === 0) return { file: value, lineOf };
     }
-    for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
+    for (const error of problems.length === 0 ? (validateConfigurationFile.errors ?? []) : []) {
       problems.push({ offset: offsetOf(document, pointerParts(error)), message: describe(error) });
     }
   }

@@ -17,6 +17,7 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
+import { startOptions } from '../bench/gateway.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 let folder: string;
@@ -173,3 +174,18 @@ describe('a failed start reports the reason in one line', () => {
     expect(startFailure(new StoreUnavailable(new Error('busy')))).toBe('The database does not answer: busy.');
   });
 });
+
+test('a later start loads no TypeScript compiler', async () => {
+  const report =
+    'process.on("exit", () => console.log(process.moduleLoadList.some((id) => id.includes("amaro"))))';
+  const options = [...startOptions, '--import', `data:text/javascript,${encodeURIComponent(report)}`];
+  const env = { PATH: process.env.PATH, PORT: 'x', NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  const start = async () => {
+    const child = spawn(process.execPath, [...options, main], { env });
+    const [output, problem] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(problem).toContain('PORT');
+    return output;
+  };
+  expect(await start()).toBe('true\n');
+  expect(await start()).toBe('false\n');
+}, 60_000);
