@@ -2834,7 +2834,7 @@ export interface paths {
         put?: never;
         /**
          * Explain the price of a request.
-         * @description Calculates what a request would cost, with the calculation that charges calls: the upper bound that is reserved, the charge for a given usage, and the costs at the providers. Nothing is reserved, logged or sent to a provider. Referenced tasks, assets and clips need not exist. All operations that cost quota are supported, except sockets. A request that the operation or the model refuses gets 400, with the message that the caller would get, and a model that does not exist or has no price gets 404.
+         * @description Calculates what a request would cost, with the calculation that charges calls: the upper bound that is reserved, the charge for a given usage and report of the provider, and the costs at the providers. Nothing is reserved, logged or sent to a provider. Referenced tasks, assets and clips need not exist. All operations that cost quota are supported, except sockets. A request that the operation or the model refuses gets 400, with the message that the caller would get, and a model that does not exist or has no price gets 404.
          */
         post: operations["explainPrice"];
         delete?: never;
@@ -7576,6 +7576,32 @@ export interface components {
             [key: string]: number;
         };
         /**
+         * ReportedFields
+         * @description Fields of a video that its provider reported with other values than the request, under their names in `when`. They replaced those of the request.
+         */
+        ReportedFields: {
+            /**
+             * @description Resolution of the video.
+             * @example 1080p
+             */
+            resolution?: string;
+            /**
+             * @description Aspect ratio of the video.
+             * @example 9:16
+             */
+            ratio?: string;
+            /**
+             * @description Seconds of video, rounded to a whole number.
+             * @example 8
+             */
+            duration?: number;
+            /**
+             * @description Whether the video has sound.
+             * @example false
+             */
+            audio?: boolean;
+        };
+        /**
          * AppliedPriceRule
          * @description The price rule that applied to a call or task, with the figures that it priced.
          */
@@ -7590,6 +7616,7 @@ export interface components {
             /** @description Least cost of a request in quota, before the ratio of the group. */
             minimum?: number;
             figures: components["schemas"]["PriceFigures"];
+            reported?: components["schemas"]["ReportedFields"];
         };
         /**
          * LogItem
@@ -8160,7 +8187,7 @@ export interface components {
         MyTaskDetails: components["schemas"]["MyTask"] & {
             /** @description Quota per unit when the task was created, before the ratio of the group. Null if a price rule applies. */
             unit_price: number | null;
-            /** @description The price rule of the task. Null if every unit has the same price. */
+            /** @description The price rule of the task. Before the end, the one that the reservation is for. Null if every unit has the same price. */
             price_rule: components["schemas"]["PriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
@@ -11688,8 +11715,29 @@ export interface components {
             completion_tokens?: number;
         };
         /**
+         * ReportedVideo
+         * @description Values that a provider could report for a video, in place of those of the request. Its length is in `usage`. A value that the model does not have is ignored, as in a settlement.
+         */
+        ReportedVideo: {
+            /**
+             * @description Resolution, or width and height in pixels.
+             * @example 1080p
+             */
+            resolution?: string;
+            /**
+             * @description Aspect ratio.
+             * @example 9:16
+             */
+            ratio?: string;
+            /**
+             * @description Whether the video has sound.
+             * @example false
+             */
+            audio?: boolean;
+        };
+        /**
          * ExplainPriceRequest
-         * @description A request whose price is calculated, and optionally a usage.
+         * @description A request whose price is calculated, and optionally a usage and a report of the provider.
          */
         ExplainPriceRequest: {
             /**
@@ -11732,6 +11780,7 @@ export interface components {
              */
             group?: string;
             usage?: components["schemas"]["ExplainedUsage"];
+            reported?: components["schemas"]["ReportedVideo"];
         };
         /**
          * PriceCalculation
@@ -11778,12 +11827,12 @@ export interface components {
             channel: string;
             /** @description Cost of the upper bound. Null if the channel has no cost for the model. */
             reservation: components["schemas"]["PriceCalculation"] | null;
-            /** @description Cost of the given usage. Null without a usage, or if the channel has no cost for the model. */
+            /** @description Cost of the given usage and report. Null without both, or if the channel has no cost for the model. */
             settlement: components["schemas"]["PriceCalculation"] | null;
         };
         /**
          * PriceExplanation
-         * @description The price of a request. `reservation` is its upper bound, which the gateway reserves before the call. `settlement` is the charge for the given usage. `costs` are the costs at the providers of the channels that can serve the request.
+         * @description The price of a request. `reservation` is its upper bound, which the gateway reserves before the call. `settlement` is the charge for the given usage and report. `costs` are the costs at the providers of the channels that can serve the request.
          */
         PriceExplanation: {
             /**
@@ -11812,7 +11861,7 @@ export interface components {
              */
             revision: string;
             /**
-             * @description Fields of the request that price rules can depend on, under their names in `when`. Omitted fields of the request have their default.
+             * @description Fields of the request that price rules can depend on, under their names in `when`. Omitted fields of the request have their default, or the value that costs the most if the provider chooses it.
              * @example {
              *       "resolution": "1080p",
              *       "duration": 5
@@ -11821,9 +11870,11 @@ export interface components {
             fields: {
                 [key: string]: unknown;
             };
+            /** @description Fields of `reported` that are ignored, because the model does not have such a value. */
+            ignored: string[];
             display: components["schemas"]["MeDisplay"];
             reservation: components["schemas"]["PriceCalculation"];
-            /** @description The charge for `usage`. Null without it. */
+            /** @description The charge for `usage` and `reported`. Null without both. */
             settlement: components["schemas"]["PriceCalculation"] | null;
             /** @description Costs by channel, in the order of the configuration. Disabled channels are omitted. */
             costs: components["schemas"]["ExplainedCost"][];

@@ -2,7 +2,7 @@ import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Failure } from '../lib/failure.ts';
 import { findModel } from '../models/catalogue.ts';
 import { startSession as startUpstreamSession } from '../providers/verification/sessions.ts';
-import type { PricedRequest } from '../quota/quote.ts';
+import type { PricedRequest } from '../quota/priced-request.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
 import { persist } from '../store/store.ts';
 import { createWithFailover } from './create-with-failover.ts';

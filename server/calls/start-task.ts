@@ -6,7 +6,7 @@ import { SentUrls } from '../media/sent-urls.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-redactor.ts';
 import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
-import type { PriceFields } from '../settings/price-rules.ts';
+import type { OpenFields, PriceFields } from '../settings/price-rules.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { checkCallbackUrl } from '../tasks/callbacks/callback-url.ts';
@@ -29,6 +29,8 @@ export interface TaskPlan {
   maxOutputTokens?: number;
   /** The fields that the price depends on. Default: none. */
   priceFields?: PriceFields;
+  /** Those of them that the provider chooses. Default: none. */
+  openFields?: OpenFields;
   /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;

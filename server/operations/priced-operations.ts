@@ -12,7 +12,8 @@ import type { OperationRequest } from '../http/handler.ts';
 import { invalid } from '../lib/failure.ts';
 import { findModel } from '../models/catalogue.ts';
 import { actionOf } from '../providers/imgjob/image-job.ts';
-import type { PricedRequest } from '../quota/quote.ts';
+import { type PossibleValues, possibleValues } from '../providers/video-values.ts';
+import type { PricedRequest } from '../quota/priced-request.ts';
 import { pricedTask } from '../tasks/task-creation.ts';
 import { channelProtocol } from '../tasks/task-model.ts';
 import { planModel3d } from './models3d/createModel3d.ts';
@@ -31,6 +32,8 @@ import { creationTarget } from './voices/customizeVoice.ts';
 export interface ServedRequest {
   priced: PricedRequest;
   channels: readonly Channel[];
+  /** The values that a provider can report. Absent: it makes no videos. */
+  possible?: PossibleValues;
 }
 
 interface PricedOperation<Op extends OperationId> {
@@ -136,11 +139,13 @@ function ofText({ model, ...priced }: ReturnType<typeof priceMessage>): ServedRe
 
 function ofTask(
   { gateway, caller }: Pick<OperationRequest<OperationId>, 'gateway' | 'caller'>,
-  plan: Pick<TaskPlan, 'model' | 'expectedUnits' | 'maxOutputTokens' | 'priceFields'>,
+  plan: Pick<TaskPlan, 'model' | 'expectedUnits' | 'maxOutputTokens' | 'priceFields' | 'openFields'>,
 ): ServedRequest {
   const { id, protocol } = plan.model;
   const channels = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
-  return { priced: pricedTask(plan), channels };
+  const isVideo = plan.priceFields?.duration !== undefined;
+  const possible = isVideo && { possible: possibleValues({ id, protocols: [protocol] }) };
+  return { priced: pricedTask(plan), channels, ...possible };
 }
 
 function ofImage(

@@ -1,39 +1,8 @@
-import { familySeconds } from '../models/video-options.ts';
 import { type Conditions, type PriceFields, rangeOf, valuesOf } from '../settings/price-rules.ts';
 import { type RuleList, ruleLists } from '../settings/priced-models.ts';
 import type { Settings } from '../settings/settings.ts';
 import { configurationWarnings, type Warning } from '../settings/warnings.ts';
-import * as eta from './eta/frame.ts';
-import * as native from './native/video-request.ts';
-import { ratios as officialRatios } from './official/generic-request.ts';
-import { boundsOf } from './official/model-bounds.ts';
-
-type PricedModel = RuleList['models'][number];
-
-/** The values that requests for a model can have. An absent field can have any. */
-interface PossibleValues extends Partial<Record<Exclude<keyof PriceFields, 'duration'>, readonly unknown[]>> {
-  /** Most seconds of a video. */
-  maxSeconds?: number;
-}
-
-function possibleValues({ id, protocols }: PricedModel): PossibleValues {
-  const has = (name: PricedModel['protocols'][number]) => protocols.includes(name);
-  if (has('official')) {
-    const { resolutions, seconds, modern } = boundsOf(id);
-    const service_tier = modern ? ['default', 'flex'] : ['default'];
-    return { resolution: resolutions, ratio: officialRatios, service_tier, maxSeconds: seconds[1] };
-  }
-  if (has('eta'))
-    return {
-      resolution: eta.resolutions,
-      ratio: eta.ratios,
-      audio: [true],
-      maxSeconds: familySeconds.eta[1],
-    };
-  if (has('native_video') || has('native'))
-    return { resolution: native.resolutions, ratio: native.ratios, maxSeconds: familySeconds.gamma[1] };
-  return {};
-}
+import { type PossibleValues, possibleValues } from './video-values.ts';
 
 /** Finds likely mistakes in a valid configuration, including conditions of price rules that no request meets. */
 export function findWarnings(settings: Settings): Warning[] {

@@ -12,6 +12,21 @@ interface FrameLimits<Resolution extends string, Ratio extends string> {
   ratios: readonly Ratio[];
 }
 
+/** Reads a size that is a width and height, such as `1280x720`. Undefined for any other size. */
+export function nearestFrame<Resolution extends string, Ratio extends string>(
+  size: string | undefined,
+  { resolutions, ratios }: FrameLimits<Resolution, Ratio>,
+): { resolution: Resolution | undefined; ratio: Ratio | undefined } | undefined {
+  const [, width, height] = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i.exec(size?.trim() ?? '') ?? [];
+  if (width === undefined || height === undefined) return undefined;
+  const lines = Math.min(Number(width), Number(height));
+  const shape = Number(width) / Number(height);
+  return {
+    resolution: resolutions.find((one) => isNear(lines, linesOf(one), linesTolerance)),
+    ratio: ratios.find((one) => isNear(shape, shapeOf(one), ratioTolerance)),
+  };
+}
+
 /**
  * Reads a size that is a width and height, such as `1280x720`. Undefined for any other size.
  *
@@ -19,15 +34,13 @@ interface FrameLimits<Resolution extends string, Ratio extends string> {
  */
 export function frameOfSize<Resolution extends string, Ratio extends string>(
   size: string | undefined,
-  { resolutions, ratios }: FrameLimits<Resolution, Ratio>,
+  limits: FrameLimits<Resolution, Ratio>,
 ): { resolution: Resolution; ratio: Ratio } | undefined {
-  const [, width, height] = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i.exec(size?.trim() ?? '') ?? [];
-  if (width === undefined || height === undefined) return undefined;
-  const lines = Math.min(Number(width), Number(height));
-  const shape = Number(width) / Number(height);
-  const resolution = resolutions.find((one) => isNear(lines, linesOf(one), linesTolerance));
-  const ratio = ratios.find((one) => isNear(shape, shapeOf(one), ratioTolerance));
+  const frame = nearestFrame(size, limits);
+  if (frame === undefined) return undefined;
+  const { resolution, ratio } = frame;
   if (resolution !== undefined && ratio !== undefined) return { resolution, ratio };
+  const { resolutions, ratios } = limits;
   const known = anyOf.format(resolutions.map((one) => String(linesOf(one))));
   throw invalid(
     'size',

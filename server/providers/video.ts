@@ -1,7 +1,10 @@
 import type { components } from '../../generated/http.ts';
 import { invalid } from '../lib/failure.ts';
+import { defaultResolution, knownModel } from '../models/catalogue.ts';
 import { conflict } from '../models/media-rules.ts';
-import type { PriceFields } from '../settings/price-rules.ts';
+import type { VideoFamily } from '../models/video-options.ts';
+import { highestResolution } from '../models/video-tokens.ts';
+import type { OpenFields, PriceFields } from '../settings/price-rules.ts';
 import type { TaskUsage } from '../tasks/driver.ts';
 
 /** Stored result of a video task, the same for every protocol, so that each format can render each model. Has no upstream id. */
@@ -34,8 +37,10 @@ export interface TranslatedVideo {
   expectedUnits: number;
   /** Upper bound of the completion tokens. */
   maxOutputTokens: number;
-  /** The fields that the price depends on. */
+  /** The fields that the price depends on. One that the provider chooses has its highest value. */
   priceFields: PriceFields;
+  /** The fields that the provider chooses. */
+  openFields?: OpenFields;
   /** Milliseconds until an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
@@ -43,19 +48,24 @@ export interface TranslatedVideo {
   fields?: readonly string[];
 }
 
-/** Most pixels of a frame by resolution, over all aspect ratios. */
-const maxPixels: Readonly<Record<string, number>> = {
-  '480p': 450_000,
-  '720p': 960_000,
-  '1080p': 2_130_000,
-  '4k': 8_600_000,
-};
-const pixelsPerToken = 1024;
+/**
+ * Returns the resolution that prices a request. `open` has the ones that the provider may choose, because neither the request nor the
+ * catalog names one; the highest of them is the upper bound.
+ */
+export function pricedResolution<Resolution extends string>(
+  family: VideoFamily,
+  modelId: string,
+  requested: string | undefined,
+  values: readonly Resolution[],
+): { resolution: string; open?: readonly Resolution[] } {
+  if (requested !== undefined) return { resolution: requested };
+  if (knownModel(modelId)) return { resolution: defaultResolution(family) };
+  return { resolution: highestResolution(values), open: values };
+}
 
-/** Returns the upper bound of the completion tokens of a video: one for each 1,024 pixels of its frames. */
-export function maxVideoTokens(resolution: string, seconds: number, framesPerSecond: number): number {
-  const pixels = maxPixels[resolution.toLowerCase()] ?? Math.max(...Object.values(maxPixels));
-  return Math.ceil((pixels * framesPerSecond * seconds) / pixelsPerToken);
+/** Whether a provider chooses the ratio, by its default or by the media of the request. */
+export function isOpenRatio(ratio: string | undefined): boolean {
+  return ratio === undefined || ratio === 'adaptive';
 }
 
 /** Returns the usage that a provider reports for a video. Without any, the upper bounds are charged. */

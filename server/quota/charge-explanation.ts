@@ -58,11 +58,12 @@ export function explainCost({ units, unit, unitPrice, groupRatio, rule, cost }: 
 
 /** Returns the calculation of a cost under a price rule: the rule, a line for each figure, and the total. */
 function ruleCalculation(
-  { number, when, per = {}, minimum, figures }: AppliedRule,
+  { number, when, per = {}, minimum, figures, reported }: AppliedRule,
   ratio: number,
   cost: number,
 ): string[] {
-  const conditions = Object.entries(when ?? {}).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  const conditions = valuesText(when ?? {});
+  const values = reported && valuesText(reported);
   const names = Object.keys(per) as FigureName[];
   const amounts = names.map((name) => {
     const [figure, each] = [figures[name] ?? 0, per[name] ?? 0];
@@ -71,11 +72,18 @@ function ruleCalculation(
   const sum = Number(amounts.reduce((total, { amount }) => total + amount, 0).toPrecision(15));
   const isMinimum = minimum !== undefined && sum < minimum && cost > 0;
   return [
-    `price rule ${number}${conditions.length === 0 ? '' : `: ${conditions.join(', ')}`}`,
+    ...(values ? [`the provider reported ${values}`] : []),
+    `price rule ${number}${conditions && `: ${conditions}`}`,
     ...amounts.map(({ text, amount }) => `${text} = ${amount}`),
     ...(isMinimum ? [`minimum ${minimum}`] : []),
     `${isMinimum ? minimum : sum} x ${ratio} = ${cost}, rounded up`,
   ];
+}
+
+function valuesText(fields: object): string {
+  return Object.entries(fields)
+    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+    .join(', ');
 }
 
 /** Returns why the charge is not what was calculated. */

@@ -9,8 +9,9 @@ import { recordCost, recordReservation, recordSettlement } from '../telemetry/qu
 import { insufficientQuota } from './insufficient-quota.ts';
 import type { Reservations } from './ledger.ts';
 import { usageBounds } from './price-rules.ts';
+import { boundsOf, type PricedRequest } from './priced-request.ts';
 import { costOf, highestCost, type Prices, type PriceTerms } from './prices.ts';
-import { appliedRule, boundsOf, chargeableUsage, type PricedRequest, quoteFor } from './quote.ts';
+import { appliedRule, chargeableUsage, quoteFor } from './quote.ts';
 import type { VendorCosts } from './vendor-costs.ts';
 
 export type { Usage } from '../models/usage.ts';
@@ -183,7 +184,7 @@ export class Metering {
   }
 
   #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {
-    const { rule, ...price } = this.#terms;
+    const { rule, rules: _, ...price } = this.#terms;
     const isFailed = status >= 400 || errorCode !== undefined;
     return {
       operation: this.#call.operation,

@@ -18,7 +18,8 @@ export function chooseRule(rules: readonly PriceRule[], fields: PriceFields): Ch
   return rule === undefined ? undefined : { number: index + 1, ...rule };
 }
 
-function applies({ duration, ...when }: Conditions, fields: PriceFields): boolean {
+/** Whether a request meets conditions. */
+export function applies({ duration, ...when }: Conditions, fields: PriceFields): boolean {
   if (duration !== undefined && !isWithin(fields.duration, duration)) return false;
   return (Object.keys(when) as (keyof typeof when)[]).every((field) => {
     const [value] = valuesOf(fields[field]);

@@ -2,7 +2,7 @@ import type { Unit } from '../../generated/catalogue.ts';
 import { modelNotFound } from '../models/catalogue.ts';
 import { price, type Usage } from '../models/usage.ts';
 import { patternFinder } from '../settings/model-patterns.ts';
-import type { ChosenRule, ModelPrice, PriceFields } from '../settings/price-rules.ts';
+import type { ChosenRule, ModelPrice, PriceFields, PriceRule } from '../settings/price-rules.ts';
 import type { Settings } from '../settings/settings.ts';
 import { boundFigures, chooseRule, ruleCost, usageBounds, usageFigures } from './price-rules.ts';
 
@@ -14,6 +14,8 @@ export interface PriceTerms {
   readonly unitPrice: number | null;
   /** The rule that applies to the request. Null: every unit has the same price. */
   readonly rule: ChosenRule | null;
+  /** The rules of the model, which a report of the provider can choose from. Absent: `rule` is final. */
+  readonly rules?: readonly PriceRule[];
   readonly groupRatio: number;
   readonly group: string;
   /** Revision of the configuration that set them. */
@@ -21,7 +23,7 @@ export interface PriceTerms {
 }
 
 /** The part of the terms that decides a cost. */
-export type CostTerms = Pick<PriceTerms, 'unitPrice' | 'rule' | 'groupRatio'>;
+export type CostTerms = Pick<PriceTerms, 'unitPrice' | 'rule' | 'rules' | 'groupRatio'>;
 
 /** The price list of a model for a group. */
 export interface PriceOffer {
@@ -62,7 +64,7 @@ export class Prices {
     if (typeof found === 'number') return { unitPrice: found, rule: null, ...common };
     const rule = chooseRule(found, fields());
     if (rule === undefined) throw modelNotFound(modelId);
-    return { unitPrice: null, rule, ...common };
+    return { unitPrice: null, rule, rules: found, ...common };
   }
 
   /** Whether the price of a model depends on a field of the request. */

@@ -1,27 +1,19 @@
-import { isPlausible, type Unit, type Usage } from '../models/usage.ts';
-import type { AppliedRule, PriceFields } from '../settings/price-rules.ts';
+import { isPlausible, type Usage } from '../models/usage.ts';
+import type { AppliedRule, ChosenRule, ReportedFields } from '../settings/price-rules.ts';
+import { alternatives } from './alternatives.ts';
 import {
+  chooseRule,
   type ReportedUsage,
   type UsageBounds,
-  usageBounds,
   usageFigures,
   usageUnderRule,
 } from './price-rules.ts';
+import { boundsOf, type PricedRequest } from './priced-request.ts';
 import { type CostTerms, costOf, highestCost, type Prices, type PriceTerms } from './prices.ts';
-
-/** The properties of a request that decide its price. */
-export interface PricedRequest {
-  model: { id: string; unit: Unit };
-  /** Upper bound of the units that the request uses. */
-  expectedUnits: number;
-  /** Upper bound of the output tokens. Default: all units of a model that is metered in tokens, else 0. */
-  maxOutputTokens?: number;
-  /** Returns the fields that the price depends on. Called only if the model has price rules. */
-  priceFields?: () => PriceFields;
-}
 
 /** The price of a request before it runs. */
 export interface Quote {
+  /** The current price. `rule` is that of the most expensive usage. */
   readonly terms: PriceTerms;
   /** Quota to reserve: the cost of the most expensive usage. */
   readonly amount: number;
@@ -33,14 +25,34 @@ export interface Quote {
  * @throws Failure 404 when the model has no price, RangeError when the cost is 2^53 or more
  */
 export function quoteFor(prices: Pick<Prices, 'terms'>, request: PricedRequest, group: string): Quote {
-  const { model, expectedUnits: units, maxOutputTokens, priceFields } = request;
-  const terms = prices.terms(model.id, group, priceFields);
-  return { terms, amount: highestCost({ unit: model.unit, units, maxOutputTokens }, terms) };
+  const terms = prices.terms(request.model.id, group, request.priceFields);
+  const { rule, amount } = highestUsage(request, terms);
+  return { terms: rule === terms.rule ? terms : { ...terms, rule }, amount };
 }
 
-/** Returns the upper bounds of the usage of a request. */
-export function boundsOf({ model, expectedUnits, maxOutputTokens }: PricedRequest): UsageBounds {
-  return usageBounds(model.unit, expectedUnits, maxOutputTokens);
+/** The most expensive usage of a request. */
+interface HighestUsage {
+  rule: ChosenRule | null;
+  bounds: UsageBounds;
+  amount: number;
+}
+
+/**
+ * Returns the most expensive usage of a request, over all values that the provider may choose for its open fields.
+ *
+ * @throws RangeError when the cost is 2^53 or more
+ */
+export function highestUsage(request: PricedRequest, terms: CostTerms): HighestUsage {
+  const { model, expectedUnits: units, maxOutputTokens } = request;
+  const amount = highestCost({ unit: model.unit, units, maxOutputTokens }, terms);
+  let highest: HighestUsage = { rule: terms.rule, bounds: boundsOf(request), amount };
+  for (const { fields, bounds } of alternatives(request, terms)) {
+    const rule = chooseRule(terms.rules ?? [], fields) ?? terms.rule;
+    const expected = { unit: model.unit, units: bounds.units, maxOutputTokens: bounds.outputTokens };
+    const cost = highestCost(expected, { ...terms, rule });
+    if (cost > highest.amount) highest = { rule, bounds, amount: cost };
+  }
+  return highest;
 }
 
 /**
@@ -64,8 +76,13 @@ export function chargeableUsage(
 }
 
 /** Returns the rule of the terms with the figures of a usage. Null: every unit has the same price. */
-export function appliedRule({ rule }: Pick<CostTerms, 'rule'>, usage: Usage): AppliedRule | null {
-  return rule && { ...rule, figures: usageFigures(rule, usage) };
+export function appliedRule(
+  { rule }: Pick<CostTerms, 'rule'>,
+  usage: Usage,
+  reported: ReportedFields = {},
+): AppliedRule | null {
+  const changed = Object.keys(reported).length > 0 && { reported };
+  return rule && { ...rule, figures: usageFigures(rule, usage), ...changed };
 }
 
 /** Replaces the units with their upper bound and limits the tokens to it. */
@@ -86,7 +103,7 @@ function isCount(value: number): boolean {
 }
 
 /** Whether the price of the usage is below 2^53. */
-function hasPrice(usage: Usage, terms: CostTerms): boolean {
+export function hasPrice(usage: Usage, terms: CostTerms): boolean {
   try {
     costOf(usage, terms);
     return true;

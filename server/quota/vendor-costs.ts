@@ -38,7 +38,7 @@ export class VendorCosts {
     if (price === undefined) return undefined;
     if (typeof price === 'number') return { unitPrice: price, rule: null, groupRatio: 1 };
     const rule = chooseRule(price, fields());
-    return rule && { unitPrice: null, rule, groupRatio: 1 };
+    return rule && { unitPrice: null, rule, rules: price, groupRatio: 1 };
   }
 
   /** Returns the cost of a usage, a whole number, rounded up. Null: the channel has no cost for the model, or it exceeds 2^53. */

@@ -20,6 +20,8 @@ export interface ChosenRule extends Readonly<PriceRule> {
 /** A rule with the usage that it priced. */
 export interface AppliedRule extends ChosenRule {
   readonly figures: Figures;
+  /** The fields of the request that the provider reported with other values. Absent: none. */
+  readonly reported?: ReportedFields;
 }
 
 /** The fields of a request that rules can depend on, under the names of the configuration file. */
@@ -36,14 +38,32 @@ export interface PriceFields {
   action?: string | undefined;
 }
 
+/** The fields of a video that a provider can report. */
+export type ReportedFields = Pick<PriceFields, 'resolution' | 'ratio' | 'duration' | 'audio'>;
+
+/** Values that a provider may choose for the fields that a request leaves to it. */
+export interface OpenFields {
+  resolution?: readonly string[] | undefined;
+  ratio?: readonly string[] | undefined;
+  /** Shortest and longest video in seconds. */
+  duration?: readonly [shortest: number, longest: number] | undefined;
+}
+
 /** The parts of a task's request that price its usage. */
 export interface TaskPricing {
-  /** The price rule that applies. Null: every unit has the same price. */
+  /** The price rule that the reservation is for. Null: every unit has the same price. */
   readonly rule: ChosenRule | null;
-  /** Upper bound of the output tokens. */
+  /** Upper bound of the output tokens of a video with `fields`. */
   readonly maxOutputTokens: number;
-  /** The fields that the cost at a provider depends on. Absent: it does not depend on the request. */
+  /** The fields of the request that prices depend on. Absent: no price depends on them. */
   readonly fields?: PriceFields;
+  /**
+   * The rules that can apply to a report of the provider, when the task was created. Null: every unit has the same price. Absent:
+   * a report changes neither the rule nor the cost at the provider.
+   */
+  readonly rules?: readonly ChosenRule[] | null;
+  /** Reserved quota. Absent: the cost of the upper bounds by `rule`. */
+  readonly reserved?: number;
 }
 
 /** A mistake in a list of rules. */

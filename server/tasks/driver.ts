@@ -10,6 +10,7 @@ import {
 } from '../channels/failure-kinds.ts';
 import { Failure, type TaskError } from '../lib/failure.ts';
 import { type Timers, withinLimit } from '../lib/timers.ts';
+import type { ReportedFields } from '../settings/price-rules.ts';
 import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -88,6 +89,8 @@ export type Snapshot =
       clips?: readonly NewClip[];
       /** Absent: not reported, so the reserved units are charged. */
       usage?: TaskUsage;
+      /** The fields of a video that prices depend on. Absent: not reported. */
+      report?: ProviderReport;
       /** Milliseconds that the result is available. */
       resultMs?: number;
     }
@@ -96,6 +99,13 @@ export type Snapshot =
       error: { code: string; message: string };
       result?: Readonly<Record<string, unknown>>;
     };
+
+/** The fields of a video as the provider reports them, without its length, which is in the usage. */
+export interface ProviderReport {
+  fields: Omit<ReportedFields, 'duration'>;
+  /** Values that videos of the model cannot have, by field. */
+  ignored: Readonly<Record<string, unknown>>;
+}
 
 export interface TaskUsage {
   /** In the model's unit. Absent: not reported, so the reserved units are charged. */

@@ -13,6 +13,7 @@ export function reservedQuotaOf({
   unitPrice,
   groupRatio,
 }: Pick<TaskRecord, 'unit' | 'expectedUnits' | 'pricing' | 'unitPrice' | 'groupRatio'>): number {
+  if (pricing?.reserved !== undefined) return pricing.reserved;
   const expected = { unit: unit as Unit, units, maxOutputTokens: pricing?.maxOutputTokens };
   return highestCost(expected, { unitPrice, rule: pricing?.rule ?? null, groupRatio });
 }

@@ -5,8 +5,10 @@ import type { Caller } from '../keys/caller.ts';
 import type { Unit } from '../models/usage.ts';
 import { jsonChunks } from '../outbound/json-body.ts';
 import type { LeaseDraw } from '../quota/ledger.ts';
-import { type PricedRequest, quoteFor } from '../quota/quote.ts';
-import type { PriceFields } from '../settings/price-rules.ts';
+import type { PricedRequest } from '../quota/priced-request.ts';
+import { type Quote, quoteFor } from '../quota/quote.ts';
+import { rulesForReports } from '../quota/reported-price.ts';
+import type { OpenFields, PriceFields, TaskPricing } from '../settings/price-rules.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { LeasedTask, LeasedTaskResult, NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -45,6 +47,8 @@ export interface TaskCreation {
   maxOutputTokens?: number;
   /** The fields that the price of the request depends on. */
   priceFields?: PriceFields;
+  /** Those of them that the provider chooses. Default: none. */
+  openFields?: OpenFields;
   /** Milliseconds after which an unfinished task fails. */
   lifetimeMs?: number;
   callbackUrl?: string;
@@ -90,12 +94,10 @@ export async function newTask(
   const retryCount = idempotencyKey === null ? (creation.retryCount ?? null) : null;
   const isRepeatable = idempotencyKey !== null || retryCount !== null;
   const fingerprint = isRepeatable ? await fingerprintOf(creation, facts) : null;
-  const { expectedUnits, maxOutputTokens = 0, priceFields: fields } = creation;
+  const { expectedUnits } = creation;
   const quote = quoteFor({ terms: priceTerms }, pricedTask(creation), caller.group);
-  const { rule, ...terms } = quote.terms;
-  const needsFields = fields !== undefined && vendorCosts.dependsOnRequest(model.id);
-  const pricing =
-    rule === null && !needsFields ? null : { rule, maxOutputTokens, ...(needsFields && { fields }) };
+  const { rule: _rule, rules: _rules, ...terms } = quote.terms;
+  const pricing = pricingOf(creation, quote, vendorCosts.dependsOnRequest(model.id));
   const request = isQueued ? await jsonOf(creation.request) : '';
   const dueNow = timers.monotonic();
   const lifetimeMs = creation.lifetimeMs ?? timing.lifetimeMs;
@@ -145,14 +147,32 @@ export async function newTask(
   };
 }
 
+/** Returns the parts of a request that price its usage at its end. Null: they are not needed. */
+function pricingOf(
+  { maxOutputTokens = 0, priceFields: fields }: TaskCreation,
+  { terms: { rule, rules }, amount: reserved }: Quote,
+  hasVendorRules: boolean,
+): TaskPricing | null {
+  if (fields === undefined || (rule === null && !hasVendorRules))
+    return rule && { rule, maxOutputTokens, reserved };
+  const forReports = rules === undefined ? null : rulesForReports(rules, fields);
+  // Only videos have a length, and only their providers report other fields than the request.
+  const isVideo = fields.duration !== undefined;
+  return { rule, maxOutputTokens, fields, reserved, ...(isVideo && { rules: forReports }) };
+}
+
 /** Returns the properties of a task request that decide its price. */
 export function pricedTask({
   model,
   expectedUnits,
   maxOutputTokens = 0,
   priceFields = {},
-}: Pick<TaskCreation, 'model' | 'expectedUnits' | 'maxOutputTokens' | 'priceFields'>): PricedRequest {
-  return { model, expectedUnits, maxOutputTokens, priceFields: () => priceFields };
+  openFields = {},
+}: Pick<
+  TaskCreation,
+  'model' | 'expectedUnits' | 'maxOutputTokens' | 'priceFields' | 'openFields'
+>): PricedRequest {
+  return { model, expectedUnits, maxOutputTokens, priceFields: () => priceFields, openFields };
 }
 
 /** Whether a task may have to wait for a limit of one of its channels. */

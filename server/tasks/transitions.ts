@@ -1,8 +1,10 @@
 import type { Failure, TaskError } from '../lib/failure.ts';
 import type { Unit, Usage } from '../models/usage.ts';
-import { type UsageBounds, usageBounds } from '../quota/price-rules.ts';
+import type { UsageBounds } from '../quota/price-rules.ts';
 import { costOf } from '../quota/prices.ts';
 import { appliedRule, chargeableUsage } from '../quota/quote.ts';
+import { reportedPrice } from '../quota/reported-price.ts';
+import type { PriceFields } from '../settings/price-rules.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskPoll } from '../store/commands/task-polls.ts';
@@ -12,6 +14,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist, type Store } from '../store/store.ts';
 import { recordSettlement } from '../telemetry/quota-metrics.ts';
 import {
+  type ProviderReport,
   type Snapshot,
   type Submission,
   submissionInterrupted,
@@ -139,21 +142,33 @@ export class TaskTransitions {
    * Completes a task and charges its usage at the price of its creation, also beyond the reservation. Charges the
    * reservation, which is the upper bound, for an implausible report.
    */
-  complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
+  complete(
+    task: TaskRecord,
+    { result, clips, usage, report, resultMs }: Completed,
+  ): Promise<TaskRecord | undefined> {
     const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null };
-    return this.#finish(task, { ...end, charge: this.#charge(task, usage) }, resultMs);
+    const { charge, fields } = this.#charge(task, usage, report);
+    return this.#finish(task, { ...end, charge }, { resultMs, fields });
   }
 
-  #charge(task: TaskRecord, reported: TaskUsage = {}): TaskCharge {
-    const { bounds, ...terms } = priceOf(task);
-    const { usage, replaced } = chargeableUsage(reported, terms, bounds);
+  /** Returns the charge for a report, and the fields of the video by the report. */
+  #charge(task: TaskRecord, reported: TaskUsage = {}, report?: ProviderReport): PricedCharge {
+    const price = priceUnder(task, reported, report);
+    const { usage, replaced } = chargeableUsage(reported, price.terms, price.bounds);
     const { id, requestId, channel } = task;
+    const about = { task: id, request_id: requestId, channel };
     if (replaced.length > 0)
       this.#env.logger.warn(
-        { task: id, request_id: requestId, channel, reported, bound: bounds, replaced },
+        { ...about, reported, bound: price.bounds, replaced },
         'the reported usage is not plausible for the task; charging the upper bound',
       );
-    return chargeFor(task, usage);
+    const ignored = ignoredFields(task, report);
+    if (Object.keys(ignored).length > 0)
+      this.#env.logger.warn(
+        { ...about, ignored },
+        'the model has no video with the reported values; charging by those of the request',
+      );
+    return { charge: chargeFor(price, usage), fields: price.fields };
   }
 
   /** Fails a task and refunds its reservation. `overrule`: also if another claim is working on it. */
@@ -191,8 +206,9 @@ export class TaskTransitions {
    */
   endManually(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
     if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
-    const { rule, bounds } = priceOf(task);
-    const charge = chargeFor(task, { ...(rule !== null && shareOf(bounds, end.units)), units: end.units });
+    const price = priceUnder(task, {});
+    const share = price.terms.rule !== null && shareOf(price.bounds, end.units);
+    const charge = chargeFor(price, { ...share, units: end.units });
     return this.#finish(task, { attempt: null, result: jsonOrNull(end.result), error: null, charge, change });
   }
 
@@ -225,19 +241,21 @@ export class TaskTransitions {
   }
 
   /** Adds what the provider charges for the usage of a task. */
-  #withCost({ channel, model, pricing }: TaskRecord, charge: TaskCharge): TaskCharge {
-    const cost = this.#env.vendorCosts.costOf(channel, model, charge, () => pricing?.fields ?? {});
-    return { ...charge, cost };
+  #withCost({ channel, model }: TaskRecord, charge: TaskCharge, fields: PriceFields): TaskCharge {
+    return { ...charge, cost: this.#env.vendorCosts.costOf(channel, model, charge, () => fields) };
   }
 
   async #finish(
     open: TaskRecord,
     end: Omit<TaskEnd, 'id' | 'now' | 'dueNow' | 'expiresAt'>,
-    resultMs = this.#env.timing.resultMs,
+    {
+      resultMs = this.#env.timing.resultMs,
+      fields = open.pricing?.fields ?? {},
+    }: { resultMs?: number | undefined; fields?: PriceFields } = {},
   ): Promise<TaskRecord | undefined> {
     const { store, logger, timers, clock } = this.#env;
     const { id } = open;
-    const charge = end.charge && this.#withCost(open, end.charge);
+    const charge = end.charge && this.#withCost(open, end.charge, fields);
     const now = clock();
     fault('settle:before');
     const times = { expiresAt: now + resultMs, now, dueNow: timers.monotonic() };
@@ -272,20 +290,48 @@ function jsonOrNull(value: object | undefined): string | null {
 /** A usage with its units. */
 type ReportedUnits = TaskUsage & Pick<Usage, 'units'>;
 
-/** Returns the price of a task since its creation, and the upper bounds of its usage. */
-function priceOf({ unit, expectedUnits, pricing, unitPrice, groupRatio }: TaskRecord) {
-  const bounds = usageBounds(unit as Unit, expectedUnits, pricing?.maxOutputTokens);
-  return { unitPrice, rule: pricing?.rule ?? null, groupRatio, bounds };
+/** A charge with the fields that decide the cost at the provider. */
+interface PricedCharge {
+  charge: TaskCharge;
+  fields: PriceFields;
 }
 
-/** Returns the charge for a usage at the price of the task's creation. */
+type TaskPrice = ReturnType<typeof reportedPrice>;
+
+/** Returns the price of a task since its creation, by what the provider reports. Without a report, by the request. */
+function priceUnder(
+  { model, unit, expectedUnits, pricing, unitPrice, groupRatio }: TaskRecord,
+  usage: TaskUsage,
+  report?: ProviderReport,
+): TaskPrice {
+  const { rule = null, rules, fields = {}, maxOutputTokens = 0 } = pricing ?? {};
+  const request = {
+    model: { id: model, unit: unit as Unit },
+    expectedUnits,
+    maxOutputTokens,
+    priceFields: () => fields,
+  };
+  const terms = { unitPrice, rule, groupRatio };
+  if (rules === undefined) return reportedPrice(request, terms, {});
+  return reportedPrice(request, rules === null ? terms : { ...terms, rules }, usage, report?.fields);
+}
+
+/** Returns the implausible fields of a report that the price of the task could depend on. */
+function ignoredFields({ pricing }: TaskRecord, report?: ProviderReport): Readonly<Record<string, unknown>> {
+  if (pricing?.rules === undefined || report === undefined) return {};
+  const { rules } = pricing;
+  const matters = (name: string) =>
+    rules === null || name !== 'ratio' || rules.some(({ when }) => when?.ratio !== undefined);
+  return Object.fromEntries(Object.entries(report.ignored).filter(([name]) => matters(name)));
+}
+
+/** Returns the charge for a usage at a price. */
 function chargeFor(
-  task: TaskRecord,
+  { terms, reported }: TaskPrice,
   { units, inputTokens = 0, outputTokens = 0 }: ReportedUnits,
 ): TaskCharge {
-  const terms = priceOf(task);
   const usage = { units, inputTokens, outputTokens };
-  return { quota: costOf(usage, terms), ...usage, appliedRule: appliedRule(terms, usage) };
+  return { quota: costOf(usage, terms), ...usage, appliedRule: appliedRule(terms, usage, reported) };
 }
 
 /** Returns the tokens of an operator's number of units: the same share of their upper bounds, rounded up. */

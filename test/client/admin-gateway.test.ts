@@ -95,6 +95,24 @@ describe('prices explain', () => {
     expect(text).toContain('settlement: not plausible, so charged as the upper bound: units');
   });
 
+  test('prints the settlement of a report, and the fields of it that are ignored', async () => {
+    const usage = ['--usage', 'seconds=6', '--reported'];
+    const lines = (await printed(...explain, file, ...usage, 'resolution=4k,ratio=9:16,audio=true')).split(
+      '\n',
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^settlement +6$/),
+        expect.stringMatching(/^ignored +resolution$/),
+      ]),
+    );
+    for (const wrong of ['fps=30', 'audio=no', 'resolution=', 'resolution'])
+      expect(await admin(...explain, file, ...usage, wrong)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--reported must be fields'),
+      });
+  });
+
   test('prints all data as JSON, and reads the body from standard input', async () => {
     const data = await dataOf('ExplainPriceReply', ...explain, file, '--operation', '/v1/video/generations');
     expect(data).toMatchObject({ operation: 'createGenericVideo', settlement: null });

@@ -278,12 +278,22 @@ describe('the driver', () => {
     [
       'a negative duration',
       { video: { url: file, duration: -4 } },
-      { state: 'completed', result: { video_url: file } },
+      { state: 'completed', result: { video_url: file }, report: { fields: {}, ignored: { duration: -4 } } },
     ],
     [
       'no duration',
       { video: { url: file, duration: 0 } },
       { state: 'completed', result: { video_url: file } },
+    ],
+    [
+      'a size in pixels',
+      { video: { url: file, duration: 6, size: '1280x720' } },
+      { ...completed(6), report: { fields: { resolution: '720p', ratio: '16:9' }, ignored: {} } },
+    ],
+    [
+      'a resolution beside the video',
+      { video: { url: file, duration: 6 }, resolution: 'huge', aspect_ratio: '1:1' },
+      { ...completed(6), report: { fields: { ratio: '1:1' }, ignored: { resolution: 'huge' } } },
     ],
     [
       'a URL in upper case',

@@ -32,6 +32,9 @@ function errorOf(action: () => unknown): { code: string; message: string } {
   throw new Error('the request was not refused');
 }
 
+/** The ratios that the provider chooses from. */
+const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16'];
+
 describe('a generic request', () => {
   test('native media under both names are refused', () => {
     const list = [{ type: 'first_frame' as const, url: imageUrl }];
@@ -57,6 +60,7 @@ describe('a generic request', () => {
         reference_video: false,
         resolution: '1080P',
       },
+      openFields: { ratio: fixedRatios },
     });
   });
 
@@ -381,6 +385,7 @@ describe('a native request', () => {
         reference_video: true,
         resolution: '1080P',
       },
+      openFields: { ratio: fixedRatios, duration: [2, 29] },
     });
   });
 

@@ -133,6 +133,7 @@ describe('a poll', () => {
     expect(snapshot).toEqual({
       state: 'completed',
       usage: { units: 5 },
+      report: { fields: { resolution: '1080P', ratio: '16:9' }, ignored: {} },
       result: {
         video_url: videoUrl,
         metadata: {
@@ -177,6 +178,7 @@ describe('a poll', () => {
     const prompt = { orig_prompt: 'a'.repeat(20_000) };
     expect(await poll(upstream.pollResponse('SUCCEEDED', output, usage))).toEqual({
       state: 'completed',
+      report: { fields: { resolution: '720P' }, ignored: { ratio: 7 } },
       result: {
         video_url: videoUrl,
         metadata: {

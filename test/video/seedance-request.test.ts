@@ -68,6 +68,7 @@ describe('the official format of a generic request', () => {
         resolution: '720p',
         service_tier: 'default',
       },
+      openFields: { ratio: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'], duration: [4, 30] },
       lifetimeMs: 172_800_000,
     });
   });

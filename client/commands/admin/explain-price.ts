@@ -33,17 +33,24 @@ export const explainPriceCommand = command({
       description: 'usage to settle, such as seconds=5,completion_tokens=108000',
       parse: parseUsage,
     },
+    reported: {
+      argument: 'FIELDS',
+      description:
+        'fields that the provider of a video reports, such as resolution=1080p,ratio=9:16,audio=false',
+      parse: parseReported,
+    },
   },
   examples: [
     'prices explain --model gamma3.0-video --body video.json',
+    'prices explain --model gamma3.0-video --body video.json --usage seconds=6 --reported resolution=1080p',
     'prices explain --body message.json --group trial --usage input_tokens=200,output_tokens=90',
   ],
   async run({ client, options, output, terminal, signal }) {
-    const { body: file, model, operation, user: user_id, token: token_id, group, usage } = options;
+    const { body: file, model, operation, user: user_id, token: token_id, group, usage, reported } = options;
     const body = await readBody(file, terminal, signal);
-    const request = { body, model, operation, user_id, token_id, group, usage };
+    const request = { body, model, operation, user_id, token_id, group, usage, reported };
     const price = await client.admin.prices.explain(request, { signal });
-    const { display, fields } = price;
+    const { display, fields, ignored } = price;
     const amount = (calculation: Calculation | null) =>
       calculation === null ? 'unknown' : amountText(calculation.quota, display);
     output.fields(
@@ -56,6 +63,7 @@ export const explainPriceCommand = command({
         ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
         reservation: amount(price.reservation),
         settlement: price.settlement ? amount(price.settlement) : undefined,
+        ignored: ignored.length > 0 ? ignored.join(', ') : undefined,
       },
       price,
     );
@@ -107,4 +115,16 @@ function parseUsage(text: string, name: string): NonNullable<ExplainPriceRequest
     return [figure, Number(value)];
   });
   return Object.fromEntries(figures);
+}
+
+/** Parses the fields of a report. The gateway checks their values. */
+function parseReported(text: string, name: string): NonNullable<ExplainPriceRequest['reported']> {
+  const reported: NonNullable<ExplainPriceRequest['reported']> = {};
+  for (const part of text.split(',')) {
+    const [, field = '', value = ''] = /^\s*([a-z]+)=(\S+)\s*$/.exec(part) ?? [];
+    if (field === 'resolution' || field === 'ratio') reported[field] = value;
+    else if (field === 'audio' && (value === 'true' || value === 'false')) reported.audio = value === 'true';
+    else throw new UsageError(`${name} must be fields, such as resolution=1080p,ratio=9:16,audio=false.`);
+  }
+  return reported;
 }

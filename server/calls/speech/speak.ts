@@ -12,7 +12,7 @@ import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { likelySpeechUsage, maxSpeechUsage } from '../../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 import type { MeteredCall } from '../../quota/metering.ts';
-import type { PricedRequest } from '../../quota/quote.ts';
+import type { PricedRequest } from '../../quota/priced-request.ts';
 import type { PriceFields } from '../../settings/price-rules.ts';
 import { type CallResponder, openMetering, requestModel, runMeteredCall } from '../metered-call.ts';
 

@@ -8,7 +8,7 @@ import { forwardRejection } from '../../providers/native/forward-rejection.ts';
 import { parseResponse, readLimited } from '../../providers/native/json-response.ts';
 import { countedActions, customizationPath } from '../../providers/native/voices.ts';
 import type { Rejection } from '../../providers/rejection.ts';
-import type { PricedRequest } from '../../quota/quote.ts';
+import type { PricedRequest } from '../../quota/priced-request.ts';
 import { openMetering, requestModel } from '../metered-call.ts';
 import { linkResponse, type ResponseUrls } from './response-links.ts';
 

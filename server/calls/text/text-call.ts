@@ -11,7 +11,7 @@ import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { readRejection, rejectionFailure } from '../../providers/rejection.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';
 import type { Usage } from '../../quota/metering.ts';
-import type { PricedRequest } from '../../quota/quote.ts';
+import type { PricedRequest } from '../../quota/priced-request.ts';
 import { requestModel } from '../metered-call.ts';
 
 /** Longest time to generate a whole message: the timeout of public clients. */

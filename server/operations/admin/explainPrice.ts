@@ -8,10 +8,13 @@ import type { Caller } from '../../keys/caller.ts';
 import { callerOf } from '../../keys/key-cache.ts';
 import { Failure, invalid, NoChannelFailure, notFound } from '../../lib/failure.ts';
 import { findModel, knownModel, modelNotFound, quoted } from '../../models/catalogue.ts';
+import { readReport } from '../../providers/video-report.ts';
 import { explainCost } from '../../quota/charge-explanation.ts';
 import { boundFigures, type ReportedUsage } from '../../quota/price-rules.ts';
-import { type CostTerms, costOf, highestCost } from '../../quota/prices.ts';
-import { appliedRule, boundsOf, chargeableUsage, type PricedRequest, quoteFor } from '../../quota/quote.ts';
+import type { PricedRequest } from '../../quota/priced-request.ts';
+import { type CostTerms, costOf } from '../../quota/prices.ts';
+import { appliedRule, chargeableUsage, highestUsage } from '../../quota/quote.ts';
+import { reportedPrice } from '../../quota/reported-price.ts';
 import type { AppliedRule } from '../../settings/price-rules.ts';
 import { missingFigures } from '../../settings/priced-models.ts';
 import { displayOf } from '../../settings/settings.ts';
@@ -36,17 +39,23 @@ export const explainPrice: Handler<'explainPrice'> = async (request, reply) => {
   const { caller, displayGroup } = await senderOf(request);
   const { operation, body: orderBody } = orderOf(request);
   try {
-    const { priced, channels } = await priceRequest(operation, { ...request, caller, body: orderBody }).catch(
-      rethrowForBody,
-    );
+    const { priced, channels, possible } = await priceRequest(operation, {
+      ...request,
+      caller,
+      body: orderBody,
+    }).catch(rethrowForBody);
     const { model } = priced;
     const fields = priced.priceFields?.() ?? {};
     const usage = body.usage && reportedUsage(body.usage, priced);
+    if (body.reported !== undefined && possible === undefined)
+      throw invalid('reported', `is only for models that make videos, which ${model.id} does not.`);
+    const { fields: report, ignored } = readReport(possible ?? {}, body.reported ?? {});
+    const isSettled = usage !== undefined || body.reported !== undefined;
     const calculate = (terms: CostTerms) => ({
       reservation: reservation(priced, terms),
-      settlement: usage === undefined ? null : settlement(priced, terms, usage),
+      settlement: isSettled ? settlement(priced, terms, usage ?? {}, report) : null,
     });
-    const { terms } = quoteFor(gateway.prices, priced, caller.group);
+    const terms = gateway.prices.terms(model.id, caller.group, priced.priceFields);
     const serving = gateway.channels.all.filter((channel) => channels.includes(channel));
     const display = displayOf(gateway.settings, displayGroup);
     const data = {
@@ -56,6 +65,7 @@ export const explainPrice: Handler<'explainPrice'> = async (request, reply) => {
       group: caller.group,
       revision: terms.configRevision,
       fields: { ...fields },
+      ignored: Object.keys(ignored),
       display: display ? { quota_per_unit: display.quotaPerUnit, currency: display.currency } : null,
       ...calculate(terms),
       costs: serving.map(({ name: channel }) => {
@@ -188,19 +198,25 @@ function reportedUsage(usage: NonNullable<Body['usage']>, { model }: PricedReque
 
 /** Calculates the upper bound, which is reserved. */
 function reservation(priced: PricedRequest, terms: CostTerms): Calculation {
-  const { model, expectedUnits: units, maxOutputTokens } = priced;
-  const rule = terms.rule && { ...terms.rule, figures: boundFigures(terms.rule, boundsOf(priced)) };
-  const quota = highestCost({ unit: model.unit, units, maxOutputTokens }, terms);
-  return calculation({ units, unit: model.unit, rule, quota }, terms);
+  const { rule, bounds, amount } = highestUsage(priced, terms);
+  const applied = rule && { ...rule, figures: boundFigures(rule, bounds) };
+  return calculation({ units: bounds.units, unit: priced.model.unit, rule: applied, quota: amount }, terms);
 }
 
-/** Calculates the charge for a reported usage. */
-function settlement(priced: PricedRequest, terms: CostTerms, reported: ReportedUsage): Calculation {
-  const { usage, replaced } = chargeableUsage(reported, terms, boundsOf(priced));
-  const { units } = usage;
-  const rule = appliedRule(terms, usage);
-  const quota = costOf(usage, terms);
-  return { ...calculation({ units, unit: priced.model.unit, rule, quota }, terms), replaced: [...replaced] };
+/** Calculates the charge for a report of the provider. */
+function settlement(
+  priced: PricedRequest,
+  requested: CostTerms,
+  usage: ReportedUsage,
+  report: Parameters<typeof reportedPrice>[3],
+): Calculation {
+  const { terms, bounds, reported } = reportedPrice(priced, requested, usage, report);
+  const charged = chargeableUsage(usage, terms, bounds);
+  const { units } = charged.usage;
+  const rule = appliedRule(terms, charged.usage, reported);
+  const quota = costOf(charged.usage, terms);
+  const price = calculation({ units, unit: priced.model.unit, rule, quota }, terms);
+  return { ...price, replaced: [...charged.replaced] };
 }
 
 interface CalculatedPrice {

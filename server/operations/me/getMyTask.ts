@@ -3,7 +3,9 @@ import { runReport } from '../../http/run-report.ts';
 import { viewerOf } from '../../keys/caller.ts';
 import { linksFor } from '../../providers/client-links.ts';
 import { renderOwnFormat } from '../../providers/own-format.ts';
+import { appliedRuleOf } from '../../quota/charge-explanation.ts';
 import type { PriceRule } from '../../settings/price-rules.ts';
+import type { Charge } from '../../store/queries/charges.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { placesOf, unixTimeOrNull, unknownTask } from '../admin/task-view.ts';
 import { success } from '../success.ts';
@@ -22,7 +24,7 @@ export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
   const details = {
     ...viewMyTask(shown, places),
     unit_price: task.unitPrice,
-    price_rule: ruleOf(task),
+    price_rule: ruleOf(task, charge),
     group_ratio: task.groupRatio,
     expires_at: unixTimeOrNull(task.expiresAt),
     timeline: timelineOf(history),
@@ -33,8 +35,14 @@ export const getMyTask: Handler<'getMyTask'> = async (request, reply) => {
   reply.json(200, success(details));
 };
 
-function ruleOf({ pricing }: TaskRecord): PriceRule | null {
-  if (pricing?.rule === undefined || pricing.rule === null) return null;
-  const { number: _, ...rule } = pricing.rule;
-  return rule;
+/** Returns the rule that was charged. Before the end, the one of the reservation. */
+function ruleOf({ pricing }: TaskRecord, charge: Charge | undefined): PriceRule | null {
+  const rule = (charge && appliedRuleOf(charge)) ?? pricing?.rule ?? null;
+  if (rule === null) return null;
+  const { when, per, minimum } = rule;
+  return {
+    ...(when !== undefined && { when }),
+    ...(per !== undefined && { per }),
+    ...(minimum !== undefined && { minimum }),
+  };
 }

@@ -1,10 +1,12 @@
 import type { TaskError } from '../../lib/failure.ts';
-import { taskExpired } from '../../tasks/driver.ts';
+import { type ProviderReport, taskExpired } from '../../tasks/driver.ts';
 import { field, idField, numberBetween, numberField, textField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { taskDriver } from '../task-request.ts';
 import { countIn } from '../token-usage.ts';
 import { type VideoResult, videoUsage } from '../video.ts';
+import { videoReport } from '../video-report.ts';
+import { possibleValues } from '../video-values.ts';
 
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };
@@ -33,7 +35,8 @@ export const etaDriver = taskDriver({
       const seconds = numberBetween(video, 'duration', Number.MIN_VALUE);
       const outputTokens = countIn(field(answer, 'usage'), 'completion_tokens');
       const result = resultOf(task.facts, url, seconds, channel.settings.customDomains);
-      return { state: 'completed', result: { ...result }, ...videoUsage(seconds, outputTokens) };
+      const report = reportOf(answer, task.model);
+      return { state: 'completed', result: { ...result }, ...videoUsage(seconds, outputTokens), ...report };
     }
     if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
     if (status === 'done') return { state: 'failed', error: failed };
@@ -42,6 +45,18 @@ export const etaDriver = taskDriver({
     return { state: isStarted ? 'in_progress' : 'queued', progress };
   },
 });
+
+/** Providers report the frame in the video or beside it, or not at all. */
+function reportOf(answer: unknown, model: string): { report?: ProviderReport } {
+  const video = field(answer, 'video');
+  const read = (name: string) => field(video, name) ?? field(answer, name);
+  return videoReport(possibleValues({ id: model, protocols: ['eta'] }), {
+    resolution: read('resolution'),
+    size: read('size'),
+    ratio: read('aspect_ratio') ?? read('ratio'),
+    duration: read('duration'),
+  });
+}
 
 /** Uses the client's custom domain in the video's URL if the operator allows that domain. */
 function resultOf(

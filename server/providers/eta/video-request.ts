@@ -1,16 +1,17 @@
 import { invalid } from '../../lib/failure.ts';
-import { defaultResolution } from '../../models/catalogue.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
 import { etaSecondsWords, familySeconds, isInRange } from '../../models/video-options.ts';
+import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
 import {
   type GenericVideoRequest,
-  maxVideoTokens,
+  isOpenRatio,
+  pricedResolution,
   requestedSeconds,
   type TranslatedVideo,
 } from '../video.ts';
-import { etaFrame } from './frame.ts';
+import { etaFrame, ratios, resolutions } from './frame.ts';
 
 const maxPromptLength = 4096;
 const maxReferences = 7;
@@ -28,7 +29,7 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
   const isEdit = 'video' in media;
   const seconds = readSeconds(request, isEdit);
   const frame = etaFrame(request);
-  const resolution = frame.resolution ?? defaultResolution('eta');
+  const { resolution, open } = pricedResolution('eta', model.id, frame.resolution, resolutions);
   const duration = isEdit ? undefined : seconds;
   const longest = isEdit ? maxEditSeconds : (seconds ?? defaultSeconds);
   if (frame.resolution === '1080p' && (!isNewer(model) || 'reference_images' in media)) {
@@ -49,6 +50,11 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
       duration: longest,
       audio: true,
       reference_video: isEdit,
+    },
+    openFields: {
+      ...(open && { resolution: open }),
+      ...(isOpenRatio(frame.aspect_ratio) && { ratio: ratios }),
+      ...(isEdit && { duration: [familySeconds.eta[0], longest] }),
     },
   };
 }

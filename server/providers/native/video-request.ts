@@ -1,15 +1,16 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
-import { defaultResolution } from '../../models/catalogue.ts';
 import { conflict } from '../../models/media-rules.ts';
 import { familySeconds, isInRange, secondsWords } from '../../models/video-options.ts';
+import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
 import {
   agreedValue,
   type GenericVideoRequest,
-  maxVideoTokens,
+  isOpenRatio,
   oneOf,
+  pricedResolution,
   ratioFields,
   type TranslatedVideo,
   type VideoFacts,
@@ -31,7 +32,7 @@ const maxSeed = 2_147_483_647;
 const maxPromptLength = 20_000;
 
 /** Translates a generic request to the native video protocol. @throws Failure 400 that names the field */
-export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
+export function gammaFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { prompt, size, resolution, metadata } = request;
   const given = nativeMedia(metadata);
   const sources = given.length > 0 ? nativeSources(given, 'metadata.input.media') : shortcutMedia(request);
@@ -47,13 +48,13 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
       ...(Object.keys(parameters).length > 0 && { parameters }),
     },
     facts: factsOf(prompt, parameters, size ?? resolution),
-    ...pricedParts(parameters, maxSeconds(parameters, field, sources), sources),
+    ...pricedParts(model.id, parameters, maxSeconds(parameters, field, sources), sources),
   };
 }
 
 /** Translates a native request, which is sent unchanged. @throws Failure 400 that names the field */
 export function gammaFromNative({
-  model: _model,
+  model,
   ...body
 }: components['schemas']['GammaVideoRequest']): TranslatedVideo {
   const { input, parameters = {} } = body;
@@ -62,7 +63,7 @@ export function gammaFromNative({
   return {
     body,
     facts: factsOf(input.prompt, parameters),
-    ...pricedParts(parameters, maxSeconds(parameters, 'parameters.duration', sources), sources),
+    ...pricedParts(model, parameters, maxSeconds(parameters, 'parameters.duration', sources), sources),
   };
 }
 
@@ -141,16 +142,22 @@ const framesPerSecond = 30;
 
 /** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
 function pricedParts(
-  { resolution: requested, ratio = 'adaptive', audio = true }: GammaParameters,
+  modelId: string,
+  { resolution: requested, ratio = 'adaptive', audio = true, duration }: GammaParameters,
   seconds: number,
   sources: readonly MediaSource[],
-): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
-  const resolution = requested ?? defaultResolution('gamma');
+): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields' | 'openFields'> {
+  const { resolution, open } = pricedResolution('gamma', modelId, requested, resolutions);
   const hasVideo = sources.some(({ media }) => media.type === 'reference_video');
   return {
     expectedUnits: seconds,
     maxOutputTokens: maxVideoTokens(resolution, hasVideo ? longestSeconds : seconds, framesPerSecond),
     priceFields: { resolution, ratio, duration: seconds, audio, reference_video: hasVideo },
+    openFields: {
+      ...(open && { resolution: open }),
+      ...(isOpenRatio(ratio) && { ratio: fixedRatios }),
+      ...(duration === -1 && { duration: [familySeconds.gamma[0], seconds] }),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import type { ProviderReport } from '../../tasks/driver.ts';
 import {
   defined,
   longTextField,
@@ -12,6 +13,8 @@ import {
 } from '../json.ts';
 import { countIn } from '../token-usage.ts';
 import { type VideoResult, videoUsage } from '../video.ts';
+import { videoReport } from '../video-report.ts';
+import { possibleValues } from '../video-values.ts';
 import type { NativeTaskKind } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
@@ -36,7 +39,7 @@ export const nativeVideo: NativeTaskKind = {
       native: { output: { ...prompts, video_url }, ...(usage && { usage }) },
     };
     const outputTokens = countIn(objectField(answer, 'usage'), 'completion_tokens');
-    return { result: { ...result }, ...videoUsage(seconds, outputTokens) };
+    return { result: { ...result }, ...videoUsage(seconds, outputTokens), ...reportOf(answer) };
   },
 };
 
@@ -52,6 +55,14 @@ function usageOf(reported: unknown): GammaUsage | undefined {
     output_video_duration: length,
     ratio: longTextField,
   });
+}
+
+const possible = possibleValues({ id: '', protocols: ['native_video'] });
+
+function reportOf(answer: unknown): { report?: ProviderReport } {
+  const usage = objectField(answer, 'usage');
+  const { SR: resolution, size, ratio, audio, duration } = usage ?? {};
+  return videoReport(possible, { resolution, size, ratio, audio, duration });
 }
 
 function wholeNumber(value: unknown, name: string, min = 1): number | undefined {

@@ -51,6 +51,17 @@ export function maxSeconds(
   return duration === undefined || duration === -1 ? bounds.seconds[1] : duration;
 }
 
+/** Whether the provider chooses the length of the video. */
+export function isLengthOpen(
+  { duration, frames }: OfficialOptions,
+  bounds: ModelBounds,
+  sources: readonly ContentSource[],
+): boolean {
+  if (frames !== undefined) return false;
+  const hasNoDefault = bounds.modern || sources.some(({ item }) => item.type === 'draft_task');
+  return duration === -1 || (duration === undefined && hasNoDefault);
+}
+
 function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds, nameOf: FieldNames): void {
   const [, longest] = bounds.seconds;
   if (duration !== undefined && duration !== -1 && !isInRange(duration, bounds.seconds))

@@ -68,7 +68,7 @@ const copiedFields = [
 
 /** Of all models. */
 const resolutions = ['480p', '720p', '1080p', '4k'] as const;
-const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
+export const fixedRatios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
 export const ratios = [...fixedRatios, 'adaptive'] as const;
 
 /** Translates the options of a generic request. `nameOf` returns the client's field of an option. @throws Failure 400 */

@@ -1,9 +1,17 @@
 import { Failure, type TaskError } from '../../lib/failure.ts';
-import { type AcceptedTask, type TaskDriver, taskCanceled, taskExpired } from '../../tasks/driver.ts';
+import {
+  type AcceptedTask,
+  type ProviderReport,
+  type TaskDriver,
+  taskCanceled,
+  taskExpired,
+} from '../../tasks/driver.ts';
 import { countField, field, idField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { rejected, requestTask, taskDriver, unchanged } from '../task-request.ts';
 import { videoUsage } from '../video.ts';
+import { videoReport } from '../video-report.ts';
+import { possibleValues } from '../video-values.ts';
 import { readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */
@@ -30,6 +38,7 @@ const driver = taskDriver({
           state: 'completed',
           result,
           ...videoUsage(secondsOf(answer), countField(field(answer, 'usage'), 'completion_tokens')),
+          ...reportOf(answer, task.model),
         };
       case 'failed': {
         const error = taskErrorFrom(task, channel, field(answer, 'error'), failed);
@@ -44,6 +53,16 @@ const driver = taskDriver({
     }
   },
 });
+
+function reportOf(answer: unknown, model: string): { report?: ProviderReport } {
+  return videoReport(possibleValues({ id: model, protocols: ['official'] }), {
+    resolution: field(answer, 'resolution'),
+    size: field(answer, 'size'),
+    ratio: field(answer, 'ratio'),
+    audio: field(answer, 'generate_audio'),
+    duration: field(answer, 'duration'),
+  });
+}
 
 /** Video tasks in the official protocol of the Seedance family. */
 export const officialDriver: TaskDriver = {

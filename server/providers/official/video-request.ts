@@ -1,17 +1,18 @@
 import type { components } from '../../../generated/http.ts';
-import { defaultResolution } from '../../models/catalogue.ts';
+import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { defined } from '../json.ts';
-import { type GenericVideoRequest, maxVideoTokens, type TranslatedVideo } from '../video.ts';
+import { type GenericVideoRequest, isOpenRatio, pricedResolution, type TranslatedVideo } from '../video.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
 import {
   checkOptions,
   type FieldNames,
   frameRate,
+  isLengthOpen,
   maxSeconds,
   type OfficialOptions,
 } from './check-options.ts';
-import { genericOptions, shortcutContent } from './generic-request.ts';
+import { fixedRatios, genericOptions, shortcutContent } from './generic-request.ts';
 import { boundsOf } from './model-bounds.ts';
 
 /** Default seconds until an unfinished task expires. */
@@ -49,7 +50,7 @@ function translate(
     body: { content: sources.map(({ item }) => item), ...options },
     fields: sources.map(({ field }) => field),
     facts: factsOf(sources, options),
-    ...pricedParts(options, maxSeconds(options, bounds, sources), sources),
+    ...pricedParts(model, options, maxSeconds(options, bounds, sources), sources),
     lifetimeMs: (options.execution_expires_after ?? defaultLifetime) * 1000,
     ...defined({ callbackUrl }),
   };
@@ -60,15 +61,14 @@ const maxReferenceSeconds = 15;
 
 /** Returns the parts of a request that its price depends on. `seconds`: maximum length of the video. */
 function pricedParts(
-  {
-    resolution = defaultResolution('seedance'),
-    ratio,
-    generate_audio: audio = true,
-    service_tier,
-  }: OfficialOptions,
+  model: TaskModel,
+  options: OfficialOptions,
   seconds: number,
   sources: readonly ContentSource[],
-): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields'> {
+): Pick<TranslatedVideo, 'expectedUnits' | 'maxOutputTokens' | 'priceFields' | 'openFields'> {
+  const { ratio, generate_audio: audio = true, service_tier } = options;
+  const bounds = boundsOf(model.id);
+  const { resolution, open } = pricedResolution('seedance', model.id, options.resolution, bounds.resolutions);
   const videos = sources.filter(({ item }) => item.type === 'video_url').length;
   return {
     expectedUnits: seconds,
@@ -80,6 +80,11 @@ function pricedParts(
       audio,
       reference_video: videos > 0,
       service_tier: service_tier ?? 'default',
+    },
+    openFields: {
+      ...(open && { resolution: open }),
+      ...(isOpenRatio(ratio) && { ratio: fixedRatios }),
+      ...(isLengthOpen(options, bounds, sources) && { duration: [bounds.seconds[0], seconds] }),
     },
   };
 }

@@ -22,6 +22,18 @@ describeOperation('explainPrice', {
     'a usage without figures': { change: { usage: { seconds: undefined } }, field: 'usage', limit: 1 },
     'negative seconds': { change: { usage: { seconds: -1 } }, field: 'usage.seconds', limit: 0 },
     'an unknown figure': { change: { usage: { minutes: 1 } }, field: 'usage.minutes' },
+    'a report without fields': { change: { reported: {} }, field: 'reported', limit: 1 },
+    'an empty reported resolution': {
+      change: { reported: { resolution: '' } },
+      field: 'reported.resolution',
+      limit: 1,
+    },
+    'a reported ratio of 33 characters': {
+      change: { reported: { ratio: '1'.repeat(33) } },
+      field: 'reported.ratio',
+      limit: 32,
+    },
+    'an unknown reported field': { change: { reported: { fps: 30 } }, field: 'reported.fps' },
     'an unknown field': { change: { user: 1 }, field: 'user' },
   },
   gatewayTests(call) {
@@ -36,6 +48,25 @@ describeOperation('explainPrice', {
       });
       expect(price.reservation.quota).toBeGreaterThan(price.settlement?.quota ?? Number.NaN);
       expect(price.costs.map(({ channel }) => channel)).not.toEqual([]);
+    });
+
+    test('explains a video that the provider renders with another resolution', async () => {
+      const price = dataOf<Explanation>(await call({ example: 'report' }));
+      expect(price).toMatchObject({ operation: 'createVideo', ignored: [], settlement: { units: 5 } });
+      expect(price.fields).toMatchObject({ resolution: '720p' });
+    });
+
+    test('names the reported fields that no video of the model has', async () => {
+      const body = { prompt: 'A kite.', seconds: '5' };
+      const reported = { resolution: '4k', ratio: '21:9', audio: true };
+      const price = dataOf<Explanation>(await call({ body: { model: 'gamma3.0-video', body, reported } }));
+      expect(price).toMatchObject({ ignored: ['resolution', 'ratio'], settlement: { units: 5 } });
+    });
+
+    test('400 a report for a model without videos', async () => {
+      const body = { model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' };
+      const response = await call({ body: { body, reported: { resolution: '720p' } } });
+      expectError(response, 400, { field: 'reported', includes: ['alpha3-tts-flash'] });
     });
 
     test('explains the upper bound of a speech request', async () => {

@@ -287,7 +287,7 @@ export const responseFields: ResponseFields = {
   PriceProblem: 'kind problem setting',
   ExplainPriceReply: 'data message success',
   PriceExplanation:
-    'costs display|null fields group model operation reservation revision settlement|null unit',
+    'costs display|null fields group ignored model operation reservation revision settlement|null unit',
   PriceCalculation: 'explanation group_ratio price_rule|null quota replaced unit_price|null units',
   ExplainedCost: 'channel reservation|null settlement|null',
   ExportedEntry:
