@@ -170,7 +170,7 @@ export type { ReceiveOptions } from './tasks/resumable-download.ts';
 export type { CompletedVideo, VideoTask } from './tasks/task-protocol.ts';
 export type { CreateOptions, Tasks } from './tasks/tasks.ts';
 export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';
-export type { Token, TokenListQuery, TokenPage, TokenRequest, Tokens } from './tokens.ts';
+export type { Session, Token, TokenListQuery, TokenPage, TokenRequest, Tokens } from './tokens.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';
 export type {

@@ -6,6 +6,7 @@ type Schemas = components['schemas'];
 export type Token = Schemas['Token'];
 export type TokenRequest = Schemas['CreateTokenRequest'];
 export type TokenListQuery = NonNullable<operations['listTokens']['parameters']['query']>;
+export type Session = Schemas['Session'];
 export type TokenPage = Schemas['TokenListReply']['data'];
 
 /** The API keys of the key's user. */
@@ -35,5 +36,21 @@ export class Tokens {
   /** Deletes a key and all keys created with it. They stop working at once. `DELETE /api/token/{id}` */
   async delete(id: number, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('deleteToken', { ...options, params: { path: { id } } });
+  }
+
+  /**
+   * Exchanges the user assertion of a proxy for a session key. The proxy adds it to requests of a browser. Another client
+   * passes the `assertion`.
+   * `POST /api/session`
+   */
+  async createSession({
+    assertion,
+    ...options
+  }: CallOptions & { assertion?: string } = {}): Promise<Session> {
+    const headers = {
+      ...options.headers,
+      ...(assertion !== undefined && { 'x-unigate-user-assertion': assertion }),
+    };
+    return (await this.#caller.call('createSession', { ...options, headers })).data;
   }
 }

@@ -93,6 +93,18 @@ export const errors = [
     retry: 'never',
   },
   {
+    code: 'invalid_user_assertion',
+    statuses: [401],
+    families: ['management'],
+    retry: 'never',
+  },
+  {
+    code: 'assertions_not_accepted',
+    statuses: [404],
+    families: ['management'],
+    retry: 'never',
+  },
+  {
     code: 'access_denied',
     statuses: [403],
     families: ['generic', 'native', 'messages', 'management', 'realtime'],
@@ -365,7 +377,7 @@ export interface CodesByFamily {
   readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'range_not_satisfiable' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'draining';
   readonly native: 'invalid_request' | 'invalid_media_combination' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'voice_not_found' | 'UnsupportedOperation' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
   readonly messages: 'invalid_request' | 'bad_request' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
-  readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'conformance_kit_missing';
+  readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'invalid_user_assertion' | 'assertions_not_accepted' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'conformance_kit_missing';
   readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'image_generation_failed' | 'AssetFailed' | 'InternalError';
   readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';
   readonly inference: 'InvalidParameter' | 'CLIENT_ERROR' | 'InvalidApiKey' | 'AccessDenied' | 'Throttling.RateQuota' | 'InternalError' | 'ServiceRestarting' | 'ServiceUnavailable';
@@ -386,6 +398,8 @@ export interface StatusesByCode {
   readonly unsupported_media_type: 415;
   readonly upgrade_required: 426;
   readonly invalid_api_key: 401;
+  readonly invalid_user_assertion: 401;
+  readonly assertions_not_accepted: 404;
   readonly access_denied: 403;
   readonly insufficient_user_quota: 403;
   readonly rate_limit_exceeded: 429;

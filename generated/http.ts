@@ -1253,6 +1253,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a user assertion for a session key.
+         * @description A proxy of the operator signs people in and adds the header `x-unigate-user-assertion` to their requests. This
+         *     operation verifies the header and returns a session key of the user, or of the member that the assertion names. The
+         *     header is no credential of any other operation.
+         *
+         *     A session key is sent as any other key. It sees everything of its user that the role of its member allows, and never has the
+         *     scope `admin`. If the user has a wallet, it makes calls that the wallet pays. Without a wallet, only calls that cost nothing are allowed.
+         *     Keys that are created with it remain valid when it expires.
+         *
+         *     A user or member has one session key. The same key is returned until half of its 12 hours have passed. Afterwards, a new
+         *     key replaces it. `DELETE /api/token/{id}` ends the session everywhere.
+         *
+         *     The operation returns 404 unless the operator has set `USER_ASSERTION_SECRET`. Pages of other origins receive 403.
+         */
+        post: operations["createSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/log/search": {
         parameters: {
             query?: never;
@@ -7430,6 +7461,8 @@ export interface components {
              * @description Id of the member who has the key. Null if it belongs to the user itself.
              */
             member_id?: number | null;
+            /** @description True for the session key of a user or member. `POST /api/session` created it. Its rights do not change except with the role of its member. */
+            session?: boolean;
         };
         /**
          * TokenListReply
@@ -7564,6 +7597,70 @@ export interface components {
             success: true;
             /** @description Empty. */
             message: string;
+        };
+        /**
+         * MemberRole
+         * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: calls, and the key itself with the keys created with it. `billing`: reads balance, usage, log, prices and statements of the user, and makes no calls.
+         * @example developer
+         * @enum {string}
+         */
+        MemberRole: "owner" | "developer" | "billing";
+        /**
+         * MeMember
+         * @description The member of the user who has the key. Null if the key belongs to the user itself.
+         */
+        MeMember: {
+            /**
+             * Format: int64
+             * @description Id of the member.
+             */
+            id: number;
+            /** @description Name of the member. */
+            name: string;
+            role: components["schemas"]["MemberRole"];
+        } | null;
+        /**
+         * Session
+         * @description A session key, with the user and the member that it belongs to.
+         */
+        Session: {
+            /**
+             * @description The session key, complete.
+             * @example sk-0Zx9Yw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe9Dc8Ba7A_w
+             */
+            key: string;
+            /**
+             * Format: int64
+             * @description Time at which the key expires, at most 12 hours ahead. Unix time in seconds.
+             * @example 1795043200
+             */
+            expires_at: number;
+            /** @description The user. */
+            user: {
+                /**
+                 * Format: int64
+                 * @description Id of the user.
+                 * @example 2
+                 */
+                id: number;
+                /** @description Name of the user. */
+                name: string;
+            };
+            member: components["schemas"]["MeMember"];
+        };
+        /**
+         * SessionReply
+         * @description A session key.
+         */
+        SessionReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Session"];
         };
         /**
          * PriceFigures
@@ -7901,27 +7998,6 @@ export interface components {
              * @example EUR
              */
             currency: string;
-        } | null;
-        /**
-         * MemberRole
-         * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: calls, and the key itself with the keys created with it. `billing`: reads balance, usage, log, prices and statements of the user, and makes no calls.
-         * @example developer
-         * @enum {string}
-         */
-        MemberRole: "owner" | "developer" | "billing";
-        /**
-         * MeMember
-         * @description The member of the user who has the key. Null if the key belongs to the user itself.
-         */
-        MeMember: {
-            /**
-             * Format: int64
-             * @description Id of the member.
-             */
-            id: number;
-            /** @description Name of the member. */
-            name: string;
-            role: components["schemas"]["MemberRole"];
         } | null;
         /**
          * Me
@@ -12507,6 +12583,36 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
+        /** @description The user assertion is missing or not valid: its signature, or a claim that the message names. Sign in at the proxy again. */
+        AssertionUnauthorized: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
+        /** @description The assertion is valid, but no session is possible: there is no such user or member, several have the name, the user or its session key is disabled, or the request comes from a page of another origin. The message names the claim. */
+        AssertionForbidden: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
+        /** @description The gateway accepts no user assertions, because its operator has not set `USER_ASSERTION_SECRET`. */
+        AssertionsNotAccepted: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
         /** @description The operator has not set a price for identity verification. */
         ManagementModelNotFound: {
             headers: {
@@ -12742,6 +12848,8 @@ export interface components {
         Charge: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
+        /** @description The response contains a secret, so that no cache may store it. */
+        NotStored: string;
         /** @description Content security policy of the page. It allows no scripts, styles or connections of other hosts. Only the console shows media of other hosts. */
         PagePolicy: string;
         /** @description Identifies the content of the file. A request with the same value in `if-none-match` gets 304. */
@@ -15273,6 +15381,34 @@ export interface operations {
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
             404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session key, with the user and the member that it belongs to. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "cache-control": components["headers"]["NotStored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionReply"];
+                };
+            };
+            401: components["responses"]["AssertionUnauthorized"];
+            403: components["responses"]["AssertionForbidden"];
+            404: components["responses"]["AssertionsNotAccepted"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

@@ -16,6 +16,7 @@ import { RequestBuckets } from '../keys/request-buckets.ts';
 import { SharedConcurrency } from '../keys/shared-concurrency.ts';
 import { SharedRequests } from '../keys/shared-requests.ts';
 import { SocketLimiter } from '../keys/socket-limiter.ts';
+import { UserSessions } from '../keys/user-sessions.ts';
 import { DetachedCalls } from '../lib/detached-calls.ts';
 import { systemTimers, type Timers } from '../lib/timers.ts';
 import { FileRelay } from '../media/file-relay.ts';
@@ -150,10 +151,12 @@ async function startParts(
     : container.add('sandbox', await startEmbeddedSandbox(settings, logger));
   const embedded = sandbox === undefined ? [] : sandboxChannels(sandbox);
   const accounts = [...settings.channels, ...embedded];
+  const ensureSecret = (name: string) =>
+    store.run('ensureSecret', { name, value: randomBytes(32).toString('base64url') });
   let baseUrl = settings.publicUrl ?? '';
   let localUrl = '';
   const files = new FileRelay({
-    secret: await store.run('ensureSecret', { name: 'files', value: randomBytes(32).toString('base64url') }),
+    secret: await ensureSecret('files'),
     channels: accounts,
     defaultBaseUrl: () => baseUrl,
     clock,
@@ -223,6 +226,11 @@ async function startParts(
   );
 
   const keys = new KeyCache({ store, clock, timers });
+  const { userAssertionSecret: assertionSecret } = settings;
+  const userSessions =
+    assertionSecret === undefined
+      ? undefined
+      : new UserSessions({ ...common, keys, assertionSecret, storeSecret: await ensureSecret('sessions') });
   let isTrusted = addressTest(settings.trustedProxies);
   const retention = new Retention({ ...common, keepMs: settings.keepBooksMs });
   const liveSettings = new LiveSettings({
@@ -243,6 +251,7 @@ async function startParts(
     store,
     keys,
     keyWatcher: new KeyWatcher({ ...common, keys }),
+    userSessions,
     addressOf: (request) => clientAddress(request, isTrusted),
     baseUrlOf: (request) => clientBaseUrl(request, settings, isTrusted),
     get localUrl() {

@@ -6,6 +6,7 @@ import type { KeyCache } from '../keys/key-cache.ts';
 import type { KeyWatcher } from '../keys/key-watcher.ts';
 import type { RateLimiter } from '../keys/rate-limiter.ts';
 import type { SocketLimiter } from '../keys/socket-limiter.ts';
+import type { UserSessions } from '../keys/user-sessions.ts';
 import type { DetachedCalls } from '../lib/detached-calls.ts';
 import type { Timers } from '../lib/timers.ts';
 import type { FileRelay } from '../media/file-relay.ts';
@@ -60,6 +61,8 @@ export interface Gateway {
   readonly store: Store;
   readonly keys: KeyCache;
   readonly keyWatcher: KeyWatcher;
+  /** Undefined: the gateway accepts no user assertions. */
+  readonly userSessions: UserSessions | undefined;
   /** Returns the client address of a request, as the address limits of keys use it. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Returns the base URL at which the client of a request reaches the gateway. Undefined if unknown. */

@@ -75,7 +75,11 @@ export interface Reply<Op extends OperationId> {
   deferCharge(): void;
   /** Reports the charged quota in a header, or in a trailer if the headers are sent. May precede the other methods. */
   reportCharge(quota: number | undefined): void;
-  json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
+  json<Status extends keyof Responses<Op> & number>(
+    status: Status,
+    body: ResponseBody<Op, Status>,
+    headers?: Readonly<Record<string, string>>,
+  ): void;
   /** A status that has no body. */
   empty(status: 204): void;
   /** A 304, for a client that has the body. */

@@ -54,7 +54,8 @@ export class HttpReply implements Reply<OperationId> {
       this.#response.addTrailers({ [chargeHeader]: String(quota) });
   }
 
-  json(status: number, body: unknown): void {
+  json(status: number, body: unknown, headers: Headers = {}): void {
+    for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
     this.#response.status(status).json(body);
   }
 

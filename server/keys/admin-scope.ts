@@ -66,3 +66,13 @@ export async function requireDeletionRight(
   if (other?.userId === own.userId && other.adminScope)
     throw accessDenied('id: only a key with the scope admin can delete one with this scope.');
 }
+
+/** Refuses a change of a session key, whose rights are those of its user or member. @throws Failure 403 */
+export async function refuseSessionKey(
+  { read }: Pick<Store, 'read'>,
+  id: number,
+  field: string,
+): Promise<void> {
+  if ((await findToken(read, id))?.isSession === true)
+    throw accessDenied(`${field}: a session key has no quota, limits or budget of its own.`);
+}

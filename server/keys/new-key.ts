@@ -38,6 +38,11 @@ export function fieldsOfNewKey(creator: Creator, request: KeyRequest) {
     throw accessDenied(`A chain of keys, each created with the one before, has at most ${maxLevels} levels.`);
   const { admin: adminScope = false, unlimited_quota: unlimitedQuota = false } = request;
   if (adminScope && !hasAdminAccess(record)) throw scopeDenied();
+  if (record.isSession && !record.hasWallet && (unlimitedQuota || (request.remain_quota ?? 0) > 0))
+    throw denied(
+      unlimitedQuota ? 'unlimited_quota' : 'remain_quota',
+      'a session of a user without a wallet creates keys without quota; ask the operator to grant quota to the key.',
+    );
   if (unlimitedQuota && !record.unlimitedQuota)
     throw denied('unlimited_quota', 'only a key without a limit of its own makes one without a limit.');
   const fields = {
@@ -95,7 +100,8 @@ function groupOf(creator: TokenRecord, group: string | undefined, groups: Settin
 }
 
 function expiryOf(creator: TokenRecord, requested: number | undefined, now: number): number {
-  const { expiredTime: max } = creator;
+  // A key outlives the session that it was created with.
+  const max = creator.isSession ? -1 : creator.expiredTime;
   if (requested === undefined) return max;
   requireFutureExpiry(requested, now);
   if (max !== -1 && (requested === -1 || requested > max))

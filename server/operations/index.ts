@@ -117,6 +117,7 @@ export { getReadiness } from './service/getReadiness.ts';
 export { createSpeech } from './speech/createSpeech.ts';
 export { generateMultimodalSpeech } from './speech/generateMultimodalSpeech.ts';
 export { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
+export { createSession } from './tokens/createSession.ts';
 export { createToken } from './tokens/createToken.ts';
 export { deleteToken } from './tokens/deleteToken.ts';
 export { listTokens } from './tokens/listTokens.ts';

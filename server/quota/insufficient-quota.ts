@@ -29,6 +29,8 @@ export interface RefusedKey {
 /** Describes the quota that is too low for a call: of the key, or its limit or the wallet of its user. */
 export async function describeShortage(db: Db, { tokenId, hasLimits = false }: RefusedKey): Promise<string> {
   const { key, wallet, isOfSubAccount }: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
+  if (wallet === undefined && (await findToken(db, tokenId))?.isSession === true)
+    return 'a session of a user without a wallet has no quota; create a key, to which the operator grants quota';
   const keyLeft = key === undefined ? Number.POSITIVE_INFINITY : Math.max(0, key.remain + key.leased);
   if (wallet === undefined) return `the key has ${keyLeft} left`;
   const walletLeft = wallet.remain + wallet.leased;

@@ -55,6 +55,7 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   databaseListenUrl: 'DATABASE_LISTEN_URL',
   publicUrl: 'PUBLIC_URL',
   bootstrapKey: 'BOOTSTRAP_KEY',
+  userAssertionSecret: 'USER_ASSERTION_SECRET',
   logLevel: 'LOG_LEVEL',
   maintenance: 'MAINTENANCE',
   checkResponses: 'CHECK_RESPONSES',

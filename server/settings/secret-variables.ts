@@ -6,6 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The variables of the gateway whose value can be in a file that `NAME_FILE` names. */
 export const secretVariables: ReadonlySet<string> = new Set([
   'BOOTSTRAP_KEY',
+  'USER_ASSERTION_SECRET',
   'DATABASE_URL',
   'DATABASE_LISTEN_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',

@@ -76,6 +76,8 @@ export interface Settings {
   /** Address at which clients reach the gateway, without a trailing slash. Undefined: the listening address. */
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
+  /** The secret with which a proxy signs user assertions. Undefined: the gateway accepts none. */
+  userAssertionSecret?: string | undefined;
   logLevel: string;
   /** Whether finished requests and sockets are logged at `info` instead of `debug`. */
   accessLog: boolean;
@@ -181,6 +183,7 @@ export function readSettings(
     },
     publicUrl: publicUrl(set('PUBLIC_URL')),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
+    userAssertionSecret: userAssertionSecret(set('USER_ASSERTION_SECRET')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
     accessLog: file.access_log ?? true,
     maintenance: flag('MAINTENANCE', set('MAINTENANCE')),
@@ -273,9 +276,21 @@ function displaySettings(display: Display): DisplaySettings {
 }
 
 /** Returns all values that no log may contain. */
-export function secretsIn({ bootstrapKey, callbacks, channels, traces }: Settings): string[] {
+export function secretsIn({
+  bootstrapKey,
+  userAssertionSecret,
+  callbacks,
+  channels,
+  traces,
+}: Settings): string[] {
   const headers = Object.values(traces?.headers ?? {});
-  return [bootstrapKey ?? '', callbacks.secret ?? '', ...headers, ...channels.map(({ key }) => key)];
+  return [
+    bootstrapKey ?? '',
+    userAssertionSecret ?? '',
+    callbacks.secret ?? '',
+    ...headers,
+    ...channels.map(({ key }) => key),
+  ];
 }
 
 function tlsPair(certificatePath: string | undefined, keyPath: string | undefined): Settings['tls'] {
@@ -345,6 +360,12 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 function logLevel(text: string): string {
   if (logLevels.includes(text)) return text;
   throw new SettingsError(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not ${text}.`);
+}
+
+/** HS256 requires a key of at least 256 bits (RFC 7518, section 3.2). */
+function userAssertionSecret(secret: string | undefined): string | undefined {
+  if (secret === undefined || /^[\x21-\x7e]{32,1024}$/.test(secret)) return secret;
+  throw new SettingsError('USER_ASSERTION_SECRET must be 32 to 1024 printable characters without spaces.');
 }
 
 function bootstrapKey(key: string | undefined): string | undefined {

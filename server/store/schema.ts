@@ -132,6 +132,8 @@ export interface TokensTable {
   requests_per_minute: number | null;
   /** Open sockets; 0 and null as above. */
   sockets: number | null;
+  /** 1: the session key of its user or member. Its secret and its expiry change when it is renewed. */
+  session: Generated<0 | 1>;
   /** The row of a deleted key remains, since its work may still be in progress. */
   deleted_at: number | null;
   /** Unix seconds. */

@@ -6,6 +6,12 @@ export type { Logger };
 /** Shorter secrets would match parts of ordinary words. */
 const minSecretLength = 6;
 
+/** Fields that can contain a secret of a client, also one level deeper. */
+const redacted = ['authorization', 'key', 'x-unigate-user-assertion'].flatMap((name) => [
+  `["${name}"]`,
+  `*["${name}"]`,
+]);
+
 /** The secrets that the logger masks. Secrets can be added while the logger is in use. */
 export class Secrets {
   /** As they appear inside JSON strings. */
@@ -46,7 +52,7 @@ export function createLogger(
       level,
       base: worker === undefined ? null : { worker },
       mixin: () => ({ ...logFields() }),
-      redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
+      redact: { paths: redacted, censor: '***' },
       hooks: {
         streamWrite: (line) => masked.mask(line),
       },

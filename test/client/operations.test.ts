@@ -57,6 +57,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   createToken: (client) => client.tokens.create({ name: 'n' }),
   listTokens: (client) => client.tokens.list(),
   deleteToken: (client) => client.tokens.delete(1),
+  createSession: (client) => client.tokens.createSession({ assertion: 'a.b.c' }),
   searchLogs: (client) => client.logs.search(),
   listCallbacks: (client) => client.callbacks.list(),
   getMe: (client) => client.me.retrieve(),

@@ -69,6 +69,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   countMessageTokens: created,
 
   createToken: [...managed, 403, ...body],
+  // No key and no input: the assertion alone.
+  createSession: [200, 401, 403, 404, 429, 500, 503],
   listTokens: managed,
   deleteToken: [...managed, 403, 404],
   searchLogs: managed,
@@ -212,6 +214,7 @@ export const headers = {
       416: ['content-range'],
     },
     exportLogs: { 200: ['content-disposition'] },
+    createSession: { 200: ['cache-control'] },
     listMyLog: { 200: ['content-disposition'] },
     getMyStatement: { 200: ['content-disposition', 'content-security-policy'] },
     getUserStatement: { 200: ['content-disposition', 'content-security-policy'] },

@@ -32,6 +32,10 @@ export const exemptResponses: Readonly<Record<string, Readonly<Record<string, st
   testConformance: {
     '404 application/json': 'Needs an installation without the conformance kit.',
   },
+  createSession: {
+    '404 application/json': 'Needs a gateway without USER_ASSERTION_SECRET.',
+    '429 application/json': 'Needs 60 exchanges in a minute. The unit tests cover it.',
+  },
   downloadVideoContent: { '504 application/json': 'Needs a file host that sends nothing for 30 s.' },
 };
 

@@ -7,6 +7,7 @@ import { type HttpResponse, jsonOf, type Target } from '../conformance/wire/http
 import { excerpt } from '../conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
 import type { Faults } from './faulty-gateway.ts';
+import { signAssertion } from './user-assertions.ts';
 
 /** Sets faults. Returns the gateway with a key that may send one request per minute. */
 export async function faulty(faults: Faults = {}): Promise<Target> {
@@ -21,6 +22,9 @@ export const preparedRequest = async (operation: DocumentedOperation): Promise<V
 
 /** Requests on resources that must be created first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
+  createSession: async () => ({
+    headers: { 'x-unigate-user-assertion': await signAssertion('root') },
+  }),
   testChannel: async () => ({ path: { name: 'native' } }),
   enableChannel: async () => ({ path: { name: 'native' } }),
   disableChannel: async () => ({ path: { name: 'native' }, body: { reason: 'Out of order' } }),

@@ -9,6 +9,7 @@ import { type ScriptedProvider, startScriptedProvider } from './scripted-provide
 import { seedImageJobs } from './seed-image-jobs.ts';
 import { seedMusic } from './seed-music.ts';
 import { channelTo } from './upstream.ts';
+import { assertionSecret } from './user-assertions.ts';
 
 /** Active faults. */
 export interface Faults {
@@ -45,6 +46,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
   const running = await startTestGateway({
     sandbox: false,
     channels,
+    userAssertionSecret: assertionSecret,
     limits: { bodyMb: 64, requestsPerMinute: 1, socketsPerKey: 0 },
   });
   const { gateway } = running;

@@ -11,6 +11,7 @@ import { exchange } from './exchange.ts';
 import { exemptResponses } from './exempt-cells.ts';
 import { faulty, filesOf, finishedVideo, preparedRequest } from './faults.ts';
 import type { Faults } from './faulty-gateway.ts';
+import { signAssertion } from './user-assertions.ts';
 
 /** Scenarios that need control of the gateway's provider and store. */
 export function gatewayScenarios(operation: DocumentedOperation): Scenario[] {
@@ -145,6 +146,15 @@ const byOperation: Partial<Record<OperationId, () => Scenario[]>> = {
       variation: async () => ({ path: { id: await failedDelivery() } }),
     },
   ],
+  createSession: () => [
+    { name: '200 the user of an assertion', status: 200, variation: assertionOf('root') },
+    {
+      name: '403 a user that does not exist',
+      status: 403,
+      variation: assertionOf('nobody'),
+      expected: { field: 'sub' },
+    },
+  ],
   deleteToken: () => [
     {
       name: '403 an unlimited key without the admin scope deletes an admin key',
@@ -155,6 +165,10 @@ const byOperation: Partial<Record<OperationId, () => Scenario[]>> = {
     },
   ],
 };
+
+const assertionOf = (user: string) => async (): Promise<Variation> => ({
+  headers: { 'x-unigate-user-assertion': await signAssertion(user) },
+});
 
 async function unlimitedKey(fields: { admin?: boolean }): Promise<{ id: number; key: string }> {
   const response = await exchange(inject('gateway'), documented('createToken'), {

@@ -7,6 +7,7 @@ import { disableToken } from '../store/ledger.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { channelTo } from './upstream.ts';
+import { assertionSecret } from './user-assertions.ts';
 
 /** Keys with fewer rights than the key of the gateway. */
 export interface LimitedKeys {
@@ -47,6 +48,7 @@ export default async function startTargets({ provide }: TestProject): Promise<()
       channels: [spare],
       callbacks: { allowPrivate: true, secret: callbackSecret },
       checkResponses: true,
+      userAssertionSecret: assertionSecret,
     }),
     startFaultyGateway(),
   ]);

@@ -8,15 +8,18 @@ export interface TwoGateways {
   close(): Promise<void>;
 }
 
-/** Starts them. `change` overrides settings of both. */
+/** Starts them. `change` overrides settings of both, and `clock` their clock. */
 export async function startTwoGateways(
   engine: 'sqlite' | 'postgres',
   change: Partial<Settings> = {},
+  clock: () => number = Date.now,
 ): Promise<TwoGateways> {
-  const target = await startTestGateway(change, engine);
+  const target = await startTestGateway(change, engine, clock);
   const { databaseUrl, bootstrapKey } = target.gateway.settings;
   const other =
-    engine === 'sqlite' ? target : await startTestGateway({ ...change, databaseUrl, bootstrapKey });
+    engine === 'sqlite'
+      ? target
+      : await startTestGateway({ ...change, databaseUrl, bootstrapKey }, 'sqlite', clock);
   return {
     target,
     other,

@@ -1,4 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
+import { refuseSessionKey } from '../../keys/admin-scope.ts';
 import { invalid, notFound } from '../../lib/failure.ts';
 import { isTimeZone } from '../../lib/time-zone.ts';
 import { success } from '../success.ts';
@@ -15,6 +16,7 @@ export const createBudget: Handler<'createBudget'> = async (request, reply) => {
   if (!isTimeZone(timeZone)) throw invalid('time_zone', 'must be an IANA time zone, such as Europe/Berlin.');
   const owner = tokenId !== undefined ? { tokenId, userId } : userId === undefined ? undefined : { userId };
   if (owner === undefined) throw invalid('user_id', 'is required, unless token_id is set.');
+  if (tokenId !== undefined) await refuseSessionKey(gateway.store, tokenId, 'token_id');
   const budget = await gateway.store.run('createBudget', {
     owner,
     amount,

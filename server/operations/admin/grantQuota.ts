@@ -1,4 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
+import { refuseSessionKey } from '../../keys/admin-scope.ts';
 import { Failure, invalid, notFound } from '../../lib/failure.ts';
 import { unixTime } from '../../providers/video-task.ts';
 import { type GrantResult, mostQuota } from '../../store/commands/grants.ts';
@@ -11,6 +12,7 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
   const idempotencyKey = headers['idempotency-key'];
   const { amount, reason } = body;
   if (amount === 0) throw invalid('amount', 'must not be 0.');
+  await refuseSessionKey(gateway.store, path.id, 'id');
   const order = {
     tokenId: path.id,
     amount,

@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { limitsRefused, scopeDenied, userNotAdmin } from '../../keys/admin-scope.ts';
+import { limitsRefused, refuseSessionKey, scopeDenied, userNotAdmin } from '../../keys/admin-scope.ts';
 import { readKeyFields } from '../../keys/key-fields.ts';
 import { notFound } from '../../lib/failure.ts';
 import { success } from '../success.ts';
@@ -10,7 +10,8 @@ import { changeBy } from './admin-change.ts';
 export const updateToken: Handler<'updateToken'> = async ({ gateway, caller, path, body }, reply) => {
   const { store, keys, settings } = gateway;
   const change = changeBy({ gateway, caller }, 'updateToken');
-  const { name, status } = body;
+  const { name, status, ...limits } = body;
+  if (Object.keys(limits).length > 0) await refuseSessionKey(store, path.id, 'id');
   const set = { name, status, ...readKeyFields(body, settings.groups, change.now) };
   const token = await store.run('updateToken', { id: path.id, set, change });
   if (token === 'not_found') throw notFound('id', 'there is no such key.');

@@ -45,7 +45,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
       makerId,
       now,
     },
-    fromMaker: !creator.unlimitedQuota,
+    fromMaker: !creator.unlimitedQuota && !creator.isSession,
     ...(hasAdminAccess(creator) && { change }),
     maxKeys: settings.keysPerKey,
   };

@@ -28,6 +28,7 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     requests_per_minute: token.requestsPerMinute,
     sockets: token.sockets,
     member_id: token.memberId,
+    session: token.isSession,
   };
 }
 

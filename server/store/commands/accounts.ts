@@ -25,6 +25,8 @@ export interface NewToken extends Partial<Omit<TokenSettings, 'name' | 'status'>
   /** The member who gets the key, and the member's role. */
   memberId?: number | null;
   memberRole?: MemberRole | null;
+  /** Marks the session key of the user or member; default false. */
+  isSession?: boolean;
   now: number;
 }
 
@@ -87,6 +89,7 @@ export function insertToken(
       funder_id: funderId,
       member_id: token.memberId ?? null,
       member_role: token.memberRole ?? null,
+      session: token.isSession === true ? 1 : 0,
       created_time: Math.floor(token.now / 1000),
     })
     .returning('id')

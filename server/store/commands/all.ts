@@ -36,6 +36,7 @@ export { recordPrices } from './price-changes.ts';
 export { refundCall } from './refunds.ts';
 export { sweepLog, sweepReservations } from './retention.ts';
 export { ensureSecret } from './secrets.ts';
+export { openSession } from './sessions.ts';
 export { closeStatement } from './statements.ts';
 export { createSubAccountToken, updateSubAccount } from './sub-accounts.ts';
 export { claimStrandedTasks, claimTask, claimTasks, recordPolls } from './task-polls.ts';

@@ -69,9 +69,11 @@ export async function recordMove(
     .execute();
 }
 
-/** Whether a key is `ancestor` or one of its descendants. */
+/** Whether a key is `ancestor` or one of its descendants, or `ancestor` is the session key of the member who has one of these. */
 export async function isInFamily(trx: Db, id: number, ancestor: number): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from ${lineOf(id)} as line where id = ${ancestor}`.execute(trx);
+    select 1 from ${lineOf(id)} as line where id = ${ancestor} or id in (
+      select t.id from tokens s join tokens t on t.member_id = s.member_id where s.id = ${ancestor} and s.session = 1
+    )`.execute(trx);
   return rows.length > 0;
 }

@@ -28,7 +28,7 @@ type CreateTokenResult =
   | 'scope_denied'
   /** The user of the maker has no such member. */
   | 'no_member'
-  /** The maker has `maxKeys` live children already. */
+  /** The maker has `maxKeys` live children already, or the owner of a session that many keys that no other key created. */
   | 'too_many_keys';
 
 /** Creates a key with another one, the maker. `fromMaker`: the quota is taken from the maker, and the remainder returns to it. */
@@ -50,7 +50,9 @@ export async function createChildToken(
   await lockToken(trx, makerId);
   if (!(await hasCreationRight(trx, makerId))) return 'creation_denied';
   if (token.adminScope === true && !(await canGiveAdminScope(trx, makerId))) return 'scope_denied';
-  if (maxKeys > 0 && (await countChildren(trx, makerId)) >= maxKeys) return 'too_many_keys';
+  const isOfSession = await isSessionKey(trx, makerId);
+  const countKeys = isOfSession ? countKeysWithoutMaker : countChildren;
+  if (maxKeys > 0 && (await countKeys(trx, makerId)) >= maxKeys) return 'too_many_keys';
   const isUsable = sql`id = ${makerId} and deleted_at is null and status = 1`;
   const take = sql`
     update tokens set remain_quota = remain_quota - ${takes ? amount : 0}
@@ -59,7 +61,9 @@ export async function createChildToken(
     const { rows } = await sql`select 1 from tokens where ${isUsable}`.execute(trx);
     return rows.length === 0 ? 'maker_gone' : 'insufficient_quota';
   }
-  const { id } = await insertToken(trx, { ...token, ...member }, fromMaker ? makerId : null);
+  // A key outlives the session that it was created with.
+  const created = { ...token, ...member, ...(isOfSession && { makerId: null }) };
+  const { id } = await insertToken(trx, created, fromMaker ? makerId : null);
   if (takes) await recordMove(trx, { from: makerId, to: id, amount, now });
   else if (amount > 0)
     await trx
@@ -92,6 +96,20 @@ async function memberIdOf(trx: Db, tokenId: number): Promise<number | null> {
 
 function countChildren(trx: Db, makerId: number): Promise<number> {
   return countRows(trx.selectFrom('tokens').where('maker_id', '=', makerId).where('deleted_at', 'is', null));
+}
+
+async function isSessionKey(trx: Db, tokenId: number): Promise<boolean> {
+  const row = await trx.selectFrom('tokens').select('session').where('id', '=', tokenId).executeTakeFirst();
+  return row?.session === 1;
+}
+
+/** Number of live keys of the owner of a session key that no other key created. It includes keys that an admin created. */
+async function countKeysWithoutMaker(trx: Db, sessionId: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from tokens t join tokens s on t.user_id = s.user_id
+    where s.id = ${sessionId} and coalesce(t.member_id, 0) = coalesce(s.member_id, 0)
+      and t.maker_id is null and t.session = 0 and t.deleted_at is null`.execute(trx);
+  return rows[0]?.count ?? 0;
 }
 
 /** Deletes a key of a user with its descendants. `by`: the key of the request, which must be the key or an ancestor; null: any. */

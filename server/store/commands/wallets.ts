@@ -52,7 +52,10 @@ export async function openWallet(
   await sql`update quota_leases set wallet_id = ${userId}
     where token_id in (select id from tokens where user_id = ${userId})`.execute(trx);
   await moveDebts(trx, userId, change.now);
-  await sql`update tokens set wallet_id = ${userId} where user_id = ${userId}`.execute(trx);
+  // The wallet limits session keys from now on.
+  await sql`
+    update tokens set wallet_id = ${userId}, unlimited_quota = case when session = 1 then 1 else unlimited_quota end
+    where user_id = ${userId}`.execute(trx);
   await trx
     .insertInto('wallets')
     .values({

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { BudgetPeriod } from '../../lib/budget-period.ts';
 import type { Db } from '../schema.ts';
 import { allOf, countRows } from '../statement.ts';
-import { familyOf } from './lineage.ts';
+import { seenBy } from './lineage.ts';
 import { payersOfUser } from './users.ts';
 
 export interface BudgetRecord {
@@ -98,7 +98,7 @@ export async function listBudgetsOf(
   db: Db,
   { userId, family }: { userId: number; family?: number | undefined },
 ): Promise<BudgetRecord[]> {
-  const isSeen = family === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`token_id in ${familyOf(family)}`;
+  const isSeen = family === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`token_id in ${seenBy(family)}`;
   const rows = await select(db).where('user_id', '=', userId).where(isSeen).orderBy('id').execute();
   return rows.map(recordOf);
 }

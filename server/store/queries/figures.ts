@@ -15,7 +15,7 @@ import {
 import { oneOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
 import { allOf, equalities, isPostgres } from '../statement.ts';
-import { familyOf } from './lineage.ts';
+import { seenBy } from './lineage.ts';
 import { keysOfMember } from './members.ts';
 import { accountsOf } from './users.ts';
 
@@ -132,7 +132,7 @@ export async function showFigures(
   });
   if (users !== undefined) conditions.push(oneOf(db, sql.ref('user_id'), users));
   if (memberId !== undefined) conditions.push(sql<SqlBool>`token_id in ${keysOfMember(memberId)}`);
-  if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${familyOf(family)}`);
+  if (family !== undefined) conditions.push(sql<SqlBool>`token_id in ${seenBy(family)}`);
   const filter = allOf(conditions);
   const { known, missingFrom } = await readProgress(db, unrolled);
   const completeUntil = missingFrom !== null && missingFrom < until ? missingFrom : null;

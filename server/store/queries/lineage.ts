@@ -53,6 +53,17 @@ export const familyOf = (tokenId: number): RawBuilder<number> => sql`(
   )
   select id from family)`;
 
+/** Ids of the keys that a key with limits sees: its family, or for a session key all keys of its member. */
+export const seenBy = (tokenId: number): RawBuilder<number> => sql`(
+  with recursive seen (id) as (
+    select cast(${tokenId} as bigint)
+    union
+    select t.id from tokens s join tokens t on t.member_id = s.member_id where s.id = ${tokenId} and s.session = 1
+    union
+    select t.id from tokens t join seen on t.maker_id = seen.id
+  )
+  select id from seen)`;
+
 /** Ids of keys with an ancestor for which `isEnded` holds, a condition on `m`. */
 export const descendantsOfEnded = (isEnded: RawBuilder<unknown>): RawBuilder<number> => sql`(
   with recursive ended (id) as (

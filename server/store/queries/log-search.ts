@@ -5,7 +5,7 @@ import { oneOf } from '../rows.ts';
 import type { Db, RequestLogTable } from '../schema.ts';
 import { countRows, isPostgres } from '../statement.ts';
 import { refundsOf, taskIdPattern } from './charges.ts';
-import { familyOf } from './lineage.ts';
+import { seenBy } from './lineage.ts';
 import {
   bucketSize,
   countedBuckets,
@@ -70,7 +70,7 @@ async function keysOf(db: Db, { family, tokenId, memberId }: LogSearch): Promise
   const rows = await db
     .selectFrom('tokens')
     .select('id')
-    .$if(family !== undefined, (query) => query.where('id', 'in', familyOf(family ?? 0)))
+    .$if(family !== undefined, (query) => query.where('id', 'in', seenBy(family ?? 0)))
     .$if(memberId !== undefined, (query) => query.where('member_id', '=', memberId ?? 0))
     .$if(tokenId !== undefined, (query) => query.where('id', '=', tokenId ?? 0))
     .execute();

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, MemberRole, Role, TokenStatus } from '../schema.ts';
 import { countRows, statement } from '../statement.ts';
 import { leftFragment, leftOf } from './leases.ts';
-import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } from './lineage.ts';
+import { descendantsOfEnded, findLineages, type Lineage, noLineage, seenBy } from './lineage.ts';
 import { pageByName } from './names.ts';
 import type { Viewer } from './visibility.ts';
 import { walletBalanceFragment } from './wallets.ts';
@@ -62,12 +62,15 @@ export interface TokenRecord extends TokenSettings {
   /** The member of the user who has the key; null: the user itself. */
   memberId: number | null;
   memberRole: MemberRole | null;
+  /** Whether it is the session key of its user or member. */
+  isSession: boolean;
   /** Unix seconds. */
   createdTime: number;
 }
 
-/** Returns the limits of a key, as names of the contract's fields. Allowed addresses are no limit. */
+/** Returns the limits of a key, as names of the contract's fields. Allowed addresses are no limit. A session key has none. */
 export function limitsOn(token: TokenLimits): LimitField[] {
+  if (token.isSession === true) return [];
   const { unlimitedQuota, modelLimits, expiredTime, requestsPerMinute, sockets, allowanceId } = token;
   const limits: Record<LimitField, boolean> = {
     unlimited_quota: !unlimitedQuota,
@@ -87,7 +90,8 @@ export type LimitField =
   | 'requests_per_minute'
   | 'sockets';
 type TokenLimits = Pick<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'expiredTime' | 'allowanceId'> &
-  Pick<TokenRecord, 'requestsPerMinute' | 'sockets'>;
+  Pick<TokenRecord, 'requestsPerMinute' | 'sockets'> &
+  Partial<Pick<TokenRecord, 'isSession'>>;
 
 /**
  * Whether a key sees only itself and its descendants: it has a limit of quota, models, time, requests or sockets, or belongs to a
@@ -103,6 +107,7 @@ export const hasAdminAccess = (token: TokenRecord): boolean =>
   token.adminScope &&
   token.role === 'admin' &&
   token.memberId === null &&
+  !token.isSession &&
   !token.userDisabled &&
   !hasLimits(token);
 
@@ -118,12 +123,14 @@ type TokenRow = Omit<
   | 'userDisabled'
   | 'adminScope'
   | 'canCreateKeys'
+  | 'isSession'
 > & {
   walletId: number | null;
   walletBalance: number | null;
   budgeted: number;
   admin: number;
   createKeys: number;
+  session: number;
   disabledAt: number | null;
   unlimited: number;
   limits: string | null;
@@ -141,7 +148,7 @@ const columns = `
   t.status, t.unlimited_quota as unlimited, t.wallet_id as "walletId", ${walletLeft} as "walletBalance", t.budgeted, ${leftFragment('t').fragment} as "remainQuota", t.used_quota as "usedQuota",
   t.debt, t.expired_time as "expiredTime", t.model_limits as limits, t.allow_ips as ips,
   t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets, t.admin,
-  t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.created_time as "createdTime"`;
+  t.create_keys as "createKeys", t.member_id as "memberId", t.member_role as "memberRole", t.maker_id as "makerId", t.session, t.created_time as "createdTime"`;
 const tables = 'tokens t join users u on u.id = t.user_id left join users p on p.id = u.parent_id';
 
 const byHash = statement<{ hash: string }, TokenRow>()`
@@ -195,7 +202,7 @@ export async function listTokens(
   db: Db,
   { userId, family, limit, offset }: Viewer & { limit: number; offset: number },
 ): Promise<{ tokens: TokenRecord[]; total: number }> {
-  const isSeen = family === undefined ? sql`1 = 1` : sql`t.id in ${familyOf(family)}`;
+  const isSeen = family === undefined ? sql`1 = 1` : sql`t.id in ${seenBy(family)}`;
   const condition = sql<SqlBool>`t.user_id = ${userId} and ${isSeen}`;
   const found = db.selectFrom('tokens as t').where('t.deleted_at', 'is', null).where(condition);
   const total = await countRows(found);
@@ -290,6 +297,7 @@ function tokenRecord(
     disabledAt,
     admin,
     createKeys,
+    session,
     hash: _,
     ...token
   }: TokenRow,
@@ -310,5 +318,6 @@ function tokenRecord(
     allowIps: list(ips),
     adminScope: admin === 1,
     canCreateKeys: createKeys === 1,
+    isSession: session === 1,
   };
 }

@@ -70,6 +70,8 @@ export interface DocumentedOperation {
   path: string;
   /** The operation that this one repeats under another path. */
   aliasOf: string | undefined;
+  /** Headers with a credential in place of an API key. */
+  credentialHeaders: string[];
   parameters: Parameter[];
   /** Empty when the operation takes no body. */
   requests: Media[];
@@ -112,6 +114,7 @@ function describe({ id, method, path, node, aliasOf }: Operation): DocumentedOpe
     method,
     path,
     aliasOf,
+    credentialHeaders: credentialHeaders(node),
     parameters: [...shared, ...own].map(parameter),
     requests: node.requestBody === undefined ? [] : contentAt(`${at}/requestBody`),
     responses: objects(node.responses).map(([status]) =>
@@ -123,6 +126,16 @@ function describe({ id, method, path, node, aliasOf }: Operation): DocumentedOpe
       ),
     ),
   };
+}
+
+/** Returns the headers of an operation whose security requirement has no API key as a bearer token. */
+function credentialHeaders({ security }: JsonObject): string[] {
+  const requirements = (Array.isArray(security) ? security : []).filter(isObject);
+  const schemes = requirements
+    .flatMap((requirement) => Object.keys(requirement))
+    .map((name) => follow(`#/components/securitySchemes/${escape(name)}`).node);
+  if (schemes.some(({ type }) => type === 'http')) return [];
+  return schemes.filter((scheme) => scheme.in === 'header').map(({ name }) => text(name));
 }
 
 /** Returns the requests of a callback whose address is a field of the request body. */

@@ -43,6 +43,18 @@ const byOperation: Partial<Record<OperationId, (context: RunContext) => Scenario
   ...resourceScenarios,
   ...fileScenarios,
   ...adminScenarios,
+  createSession: ({ target }) => [
+    {
+      name: '401 an assertion that is not valid',
+      status: 401,
+      expected: { code: 'invalid_user_assertion' },
+      variation: async () => {
+        const { status } = await fetch(`${target.url}/api/session`, { method: 'POST' });
+        if (status === 404) throw new Unavailable('the server accepts no user assertions');
+        return {};
+      },
+    },
+  ],
   downloadVideoContent: (context) => [
     ...(fileScenarios.downloadVideoContent?.(context) ?? []),
     ...(resourceScenarios.downloadVideoContent?.(context) ?? []),

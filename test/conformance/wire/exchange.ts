@@ -43,6 +43,8 @@ export function requestOf(
   for (const { name, in: place, required, examples } of operation.parameters) {
     if (place === 'header' && required) headers.set(name, asText(examples[0]));
   }
+  // A server refuses it, but the mock accepts every credential.
+  for (const name of operation.credentialHeaders) headers.set(name, target.key);
   const body = bodyOf(operation, variation);
   // fetch sets the content type of a form, because it contains the boundary.
   if (body !== undefined && !(body instanceof FormData)) headers.set('content-type', 'application/json');

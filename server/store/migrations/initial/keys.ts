@@ -56,6 +56,7 @@ export const keys = (engine: Engine): string[] => [
     member_role text,
     requests_per_minute bigint,
     sockets bigint,
+    session integer not null default 0,
     deleted_at bigint,
     created_time bigint not null
   )`,
@@ -65,6 +66,11 @@ export const keys = (engine: Engine): string[] => [
   'create index tokens_owner on tokens (user_id)',
   // For figures, which include deleted keys.
   'create index tokens_member on tokens (member_id) where member_id is not null',
+  // A user or member has one session key. Id 0 is no member.
+  `create unique index tokens_session on tokens (user_id, coalesce(member_id, 0))
+    where session = 1 and deleted_at is null`,
+  // For user assertions.
+  'create index users_name on users (name)',
   'create index tokens_maker on tokens (maker_id) where maker_id is not null',
   // Deleted keys whose remaining quota goes back to the key that it came from.
   `create index tokens_left on tokens (id)
