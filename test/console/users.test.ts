@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('users', () => {
   });
 
   test('reports an unknown user', async () => {
-    const page = await target.open('#/users?user=404');
-    await page.getByRole('alert').getByText('There is no user 404.').waitFor();
+    const page = await target.open('#/users?user=404', { failures: [404] });
+    await page.getByRole('alert').getByText('there is no such user').waitFor();
   });
 });

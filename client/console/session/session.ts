@@ -22,18 +22,19 @@ export const isAdmin = computed(() => current.value?.me.scopes.includes('admin')
 
 /**
  * Rights of the signed-in key. `calls`: it may create media. `user`: it sees all keys of its user. `owner`: it may also change
- * what belongs to the user.
+ * what belongs to the user. `accounts`: it may create sub-accounts, which draw from the wallet of the user.
  */
-export type Right = 'calls' | 'user' | 'owner' | 'admin';
+export type Right = 'calls' | 'user' | 'owner' | 'accounts' | 'admin';
 
 /** The rights of the signed-in key, which follow from its scopes and the role of its member. */
 export const rights = computed<ReadonlySet<Right>>(() => {
-  const { scopes = [], member } = current.value?.me ?? {};
+  const { scopes = [], member, wallet = null } = current.value?.me ?? {};
   const isBilling = member?.role === 'billing';
   const found = new Set<Right>();
   if (!isBilling) found.add('calls');
   if (scopes.includes('user')) found.add('user');
   if (scopes.includes('user') && !isBilling) found.add('owner');
+  if (found.has('owner') && wallet !== null) found.add('accounts');
   if (isAdmin.value) found.add('admin');
   return found;
 });

@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Badge, ErrorNotice } from '../parts/notices.tsx';
 import { formatNumber, Time } from '../parts/numbers.tsx';
 import { Quota } from '../parts/quota.tsx';
-import { isAdmin, useClient } from '../session/session.ts';
+import { isAdmin, rights, useClient } from '../session/session.ts';
 import { CreateBudget } from './create-budget.tsx';
 import { DeleteBudget } from './delete-budget.tsx';
 import { EditBudget } from './edit-budget.tsx';
@@ -39,6 +39,8 @@ export function Budgets({ owner }: { owner: Owner }) {
     const { items } = await load;
     // Names are read only for budgets of keys.
     if (owner === 'all' || items.every(({ token_id }) => token_id === null)) return { items, tokens: [] };
+    // A billing member does not list keys.
+    if (!rights.peek().has('calls')) return { items, tokens: [] };
     const keys = await (owner === 'own'
       ? client.tokens.list({ page_size: pageSize }, { signal })
       : client.admin.tokens.list({ page_size: pageSize, ...ofUser }, { signal }));

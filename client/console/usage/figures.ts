@@ -1,10 +1,11 @@
 import type { AmountDisplay, Figures, FiguresQuery, Unigate, Usage, UsageQuery } from '../../index.ts';
 import { formatAmount } from '../../index.ts';
+import { rights } from '../session/session.ts';
 
 export type FigureItem = Figures['items'][number] & Usage['items'][number];
 type OwnDimension = NonNullable<UsageQuery['by']>[number];
 type AdminDimension = NonNullable<FiguresQuery['by']>[number];
-export type Dimension = Exclude<OwnDimension, 'account'> | AdminDimension;
+export type Dimension = OwnDimension | AdminDimension;
 
 /** Figures of the signed-in key, or of all users. */
 export interface Report {
@@ -16,6 +17,9 @@ export interface Report {
 
 /** Dimensions by which the figures of the signed-in key can be grouped. */
 export const ownGroups = ['model', 'key', 'operation'] as const satisfies OwnDimension[];
+/** Further dimensions of a key that sees all keys of its user: by member, and by sub-account. */
+export const userGroups = ['member'] as const satisfies OwnDimension[];
+export const accountGroups = ['account'] as const satisfies OwnDimension[];
 /** Dimensions by which the figures of all users can be grouped. */
 export const adminGroups = [
   'model',
@@ -24,7 +28,12 @@ export const adminGroups = [
   'channel',
   'operation',
 ] as const satisfies AdminDimension[];
-export type Group = (typeof ownGroups | typeof adminGroups)[number];
+export type Group = (
+  | typeof ownGroups
+  | typeof userGroups
+  | typeof accountGroups
+  | typeof adminGroups
+)[number];
 
 export type Bucket = 'hour' | 'day';
 
@@ -89,19 +98,26 @@ export function metricsOf(figures: Report, display: AmountDisplay | null): Metri
   ];
 }
 
-/** Names of keys or users by id, for groups that have ids. */
+/** Names of keys, users or accounts by id, for groups whose figures have only ids. */
 export type Names = ReadonlyMap<number, string>;
 
 const maxNames = 1_000;
 
-/** Loads the names of the keys or users of a grouping. */
+/** Loads the names of the keys, users or accounts of a grouping. */
 export async function namesOf(
   client: Unigate,
   group: Group,
   showsAll: boolean,
   signal: AbortSignal,
 ): Promise<Names> {
+  if (group === 'account') {
+    const { user } = await client.me.retrieve({ signal });
+    const accounts = await client.me.accounts.list({ signal });
+    return new Map([user, ...accounts].map(({ id, name }) => [id, name]));
+  }
   if (group !== 'key' && group !== 'user') return new Map();
+  // A billing member does not list keys.
+  if (!rights.peek().has('calls')) return new Map();
   const query = { page_size: maxNames };
   const list =
     group === 'user'
@@ -115,8 +131,12 @@ export async function namesOf(
 
 /** Returns the name of the group of an item. */
 export function nameOf(item: FigureItem, group: Group, names: Names): string {
-  if (group === 'key' || group === 'user') {
-    const id = (group === 'key' ? item.token_id : item.user_id) ?? 0;
+  if (group === 'member') {
+    const { member_id: id, member_name: name } = item;
+    return typeof id === 'number' ? `${name ?? 'member'} (${id})` : '(no member)';
+  }
+  if (group === 'key' || group === 'user' || group === 'account') {
+    const id = { key: item.token_id, user: item.user_id, account: item.account_id }[group] ?? 0;
     const name = names.get(id);
     return name === undefined ? `${group} ${id}` : `${name} (${id})`;
   }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ChartColumn } from 'lucide';
 import { useMemo } from 'preact/hooks';
-import type { Figures, UsageQuery } from '../../index.ts';
+import type { Figures, FiguresQuery, UsageQuery } from '../../index.ts';
 import { useLastResult, useLoaded } from '../calls/run.ts';
 import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, formatDuration, formatNumber } from '../parts/numbers.tsx';
@@ -28,9 +28,14 @@ interface UsageFiguresProps {
   range: Range;
   group: Group;
   showsAll: boolean;
+  /** Id of the sub-account whose figures are shown. Undefined: those of the user with its sub-accounts. */
+  account: number | undefined;
 }
 
 interface Loaded {
+  /** The range and the grouping of the figures, which stay while others are loaded. */
+  range: Range;
+  group: Group;
   times: number[];
   /** By bucket and group, by group, and by bucket. */
   cells: Report;
@@ -41,25 +46,28 @@ interface Loaded {
 }
 
 /** The chart and the tables of one range. */
-export function UsageFigures({ range, group, showsAll }: UsageFiguresProps) {
+export function UsageFigures({ range, group, showsAll, account }: UsageFiguresProps) {
   const client = useClient();
   const { bucket } = range;
-  const run = useLoaded<Loaded>(async (signal) => {
-    const times = timesOf(range, Date.now());
-    const since = times[0] ?? 0;
-    // The two operations have the same figures, and the groups of the page are those of its scope.
-    const load = (...by: Dimension[]): Promise<Report> =>
-      showsAll
-        ? client.admin.figures({ by, since }, { signal })
-        : client.me.usage({ by: by as UsageQuery['by'] & object, since }, { signal });
-    // One after the other, because the gateway limits the reports that run at once.
-    const cells = await load(bucket, group);
-    const groups = await load(group);
-    const buckets = await load(bucket);
-    const names = await namesOf(client, group, showsAll, signal);
-    const chart = await import('./usage-chart.tsx');
-    return { times, cells, groups, buckets, names, chart };
-  }, `${range.label} ${group} ${showsAll}`);
+  const run = useLoaded<Loaded>(
+    async (signal) => {
+      const times = timesOf(range, Date.now());
+      const since = times[0] ?? 0;
+      // The two operations have the same figures, and the groups of the page are those of its scope.
+      const load = (...by: Dimension[]): Promise<Report> =>
+        showsAll
+          ? client.admin.figures({ by: by as FiguresQuery['by'] & object, since }, { signal })
+          : client.me.usage({ by: by as UsageQuery['by'] & object, since, account_id: account }, { signal });
+      // One after the other, because the gateway limits the reports that run at once.
+      const cells = await load(bucket, group);
+      const groups = await load(group);
+      const buckets = await load(bucket);
+      const names = await namesOf(client, group, showsAll, signal);
+      const chart = await import('./usage-chart.tsx');
+      return { range, group, times, cells, groups, buckets, names, chart };
+    },
+    `${range.label} ${group} ${showsAll} ${account ?? ''}`,
+  );
   const state = run.state.value;
   const loaded = useLastResult(run);
   if (state.status === 'failed') return <ErrorNotice error={state.error} />;
@@ -71,11 +79,11 @@ export function UsageFigures({ range, group, showsAll }: UsageFiguresProps) {
         <a href="#/">Make a call</a> or select a longer range.
       </EmptyState>
     );
-  return <Results loaded={loaded} range={range} group={group} />;
+  return <Results loaded={loaded} />;
 }
 
-function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group: Group }) {
-  const { groups, buckets, names, chart } = loaded;
+function Results({ loaded }: { loaded: Loaded }) {
+  const { range, group, groups, buckets, names, chart } = loaded;
   const { bucket } = range;
   const metricName = useSignal('Quota');
   const table = useSignal('group');
@@ -97,7 +105,7 @@ function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group
             selected={metric.name}
             onSelect={(name) => (metricName.value = name)}
           >
-            <Chart loaded={loaded} metric={metric} range={range} group={group} />
+            <Chart loaded={loaded} metric={metric} />
           </Tabs>
         </section>
       )}
@@ -132,12 +140,11 @@ function Results({ loaded, range, group }: { loaded: Loaded; range: Range; group
 interface ChartProps {
   loaded: Loaded;
   metric: Metric;
-  range: Range;
-  group: Group;
 }
 
-function Chart({ loaded, metric, range: { bucket, label }, group }: ChartProps) {
-  const { times, cells, names, chart } = loaded;
+function Chart({ loaded, metric }: ChartProps) {
+  const { times, cells, names, chart, group } = loaded;
+  const { bucket, label } = loaded.range;
   const stacks = useMemo(() => {
     const nameOfItem = (item: FigureItem) => nameOf(item, group, names);
     return stacksOf(cells.items, times, { bucket, metric, nameOfItem });

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { AccountSelect, seesAccounts, selectedAccount } from '../accounts/account-select.tsx';
 import { isAdmin, refreshSession, rights, session } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { Balance } from './balance.tsx';
 import { Budgets } from './budgets.tsx';
-import { adminGroups, type Group, ownGroups, ranges } from './figures.ts';
+import { accountGroups, adminGroups, type Group, ownGroups, ranges, userGroups } from './figures.ts';
 import { UsageFigures } from './usage-figures.tsx';
 import './usage.css';
 
@@ -18,7 +19,13 @@ export default function UsagePage() {
     // The balance of the sign-in stays visible if the gateway does not respond.
     refreshSession().catch(() => undefined);
   }, []);
-  const groups: readonly Group[] = showsAll.value ? adminGroups : ownGroups;
+  const account = seesAccounts.value && !showsAll.value ? selectedAccount.value : undefined;
+  const own: readonly Group[] = [
+    ...ownGroups,
+    ...(rights.value.has('user') ? userGroups : []),
+    ...(seesAccounts.value ? accountGroups : []),
+  ];
+  const groups = showsAll.value ? adminGroups : own;
   const range = ranges[rangeIndex.value] ?? ranges[0];
   return (
     <>
@@ -39,6 +46,7 @@ export default function UsagePage() {
               <option value="all">All users</option>
             </select>
           )}
+          {!showsAll.value && <AccountSelect />}
           <select
             class="input usage-select"
             aria-label="Range"
@@ -67,8 +75,10 @@ export default function UsagePage() {
           </select>
         </div>
         {current && !showsAll.value && <Balance me={current.me} />}
-        {rights.value.has('calls') && <Budgets owner={showsAll.value ? 'all' : 'own'} />}
-        {range && <UsageFigures range={range} group={group.value} showsAll={showsAll.value} />}
+        <Budgets owner={showsAll.value ? 'all' : 'own'} />
+        {range && (
+          <UsageFigures range={range} group={group.value} showsAll={showsAll.value} account={account} />
+        )}
       </div>
     </>
   );
