@@ -112,7 +112,8 @@ export type ReportedUsage = Partial<Usage>;
 
 /**
  * Returns the usage to charge under a rule. A figure that the provider did not report, or that is a fault of the provider, is
- * replaced with its upper bound; `replaced` has the implausible ones.
+ * replaced with its upper bound; `replaced` has the implausible ones. The units of a model that is metered in tokens remain
+ * the sum of the tokens.
  */
 export function usageUnderRule(
   { per = {} }: PriceRule,
@@ -128,18 +129,33 @@ export function usageUnderRule(
     replaced.push(name);
     return bounds[name];
   };
-  const units = figure('units', true);
-  const inputTokens = figure(
-    'inputTokens',
-    inputKinds.some((kind) => per[kind] !== undefined),
-  );
-  const outputTokens = figure(
-    'outputTokens',
-    per.output_tokens !== undefined || per.completion_tokens !== undefined,
-  );
-  const cachedTokens = partOf(inputTokens, reported.cachedTokens);
-  const cacheWriteTokens = partOf(inputTokens - cachedTokens, reported.cacheWriteTokens);
-  return { usage: { units, inputTokens, outputTokens, cachedTokens, cacheWriteTokens }, replaced };
+  const isInputPriced = inputKinds.some((kind) => per[kind] !== undefined);
+  const isOutputPriced = per.output_tokens !== undefined || per.completion_tokens !== undefined;
+  const counts = {
+    units: figure('units', true),
+    inputTokens: figure('inputTokens', isInputPriced),
+    outputTokens: figure('outputTokens', isOutputPriced),
+  };
+  const isInconsistent = replaced.length > 0 && areTokens(bounds);
+  const consistent = isInconsistent ? consistentTokens(counts, isInputPriced || isOutputPriced) : counts;
+  const cachedTokens = partOf(consistent.inputTokens, reported.cachedTokens);
+  const cacheWriteTokens = partOf(consistent.inputTokens - cachedTokens, reported.cacheWriteTokens);
+  return { usage: { ...consistent, cachedTokens, cacheWriteTokens }, replaced };
+}
+
+/** Whether the units are the input and output tokens. */
+function areTokens({ units, inputTokens, outputTokens }: UsageBounds): boolean {
+  return inputTokens > 0 || (units > 0 && outputTokens === units);
+}
+
+/** Makes the units the sum of the tokens again after figures were replaced. Figures with a price stay as they are. */
+function consistentTokens(
+  { units, inputTokens, outputTokens }: UsageBounds,
+  arePriced: boolean,
+): UsageBounds {
+  if (arePriced) return { units: inputTokens + outputTokens, inputTokens, outputTokens };
+  const input = Math.min(inputTokens, units);
+  return { units, inputTokens: input, outputTokens: units - input };
 }
 
 function partOf(whole: number, part = 0): number {

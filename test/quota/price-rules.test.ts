@@ -209,6 +209,21 @@ describe('a reported usage', () => {
     expect(usageFigures(seconds, usage)).toEqual({ seconds: 4 });
   });
 
+  test.each([
+    ['output', { inputTokens: 17, outputTokens: 900 }, { units: 37, inputTokens: 17, outputTokens: 20 }],
+    ['input', { inputTokens: 9_000, outputTokens: 3 }, { units: 153, inputTokens: 150, outputTokens: 3 }],
+    ['tokens', { inputTokens: 9_000, outputTokens: 900 }, { units: 170, inputTokens: 150, outputTokens: 20 }],
+    ['output with plausible units', { inputTokens: 17, outputTokens: 81 }, { units: 37, outputTokens: 20 }],
+  ])('with implausible %s has the sum of the tokens as units', (_words, tokens, expected) => {
+    const most = { units: 170, inputTokens: 150, outputTokens: 20 };
+    const per: PriceRule = { per: { input_tokens: 3, output_tokens: 15 } };
+    const reported = { ...tokens, units: tokens.inputTokens + tokens.outputTokens };
+    expect(usageUnderRule(per, reported, most).usage).toMatchObject(expected);
+    const { usage } = usageUnderRule({ per: { tokens: 2 } }, { ...reported, units: 1e6 }, most);
+    expect(usage.inputTokens + usage.outputTokens).toBe(170);
+    expect(usage.units).toBe(170);
+  });
+
   test('has no more cached tokens than input', () => {
     const most = { units: 100, inputTokens: 100, outputTokens: 100 };
     const reported = { units: 60, inputTokens: 50, outputTokens: 10, cachedTokens: 70, cacheWriteTokens: 9 };

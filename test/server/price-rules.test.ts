@@ -205,6 +205,8 @@ describe.each(engines)('price rules on %s', (engine) => {
 
   test('charge output within the bound of the request', async () => {
     expect(await chatUsage({ input_tokens: 10, output_tokens: 900_000 })).toBe(10 * 3 + 50 * 15);
+    const rows = await logRows(target);
+    expect(rows.at(-1)).toMatchObject({ units: 60, prompt_tokens: 10, completion_tokens: 50, quota: 780 });
   });
 
   test('are listed with the model', async () => {
