@@ -5,7 +5,7 @@ import { payersOfUser } from '../queries/users.ts';
 import type { BudgetsTable, Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
-// Every command locks budgets last, after the wallets, in the order of ids.
+// Every command locks budgets last, after the wallets, in the order of ids, also those of several keys.
 
 /** The key of a reservation, and the budgets that include it: up to this id. */
 export interface BudgetedKey {
@@ -46,6 +46,17 @@ export async function chargeBudgets(
   }
 }
 
+/**
+ * Locks the budgets of several keys in the order of ids. A transaction that changes budgets of more than one key does this
+ * first, since a later key can have budgets with lower ids.
+ */
+export async function lockBudgetsOf(trx: Db, keys: readonly BudgetedKey[]): Promise<void> {
+  if (!isPostgres(trx) || keys.length < 2) return;
+  const ids = new Set<number>();
+  for (const key of keys) for (const { id } of await budgetsOf(trx, key).select('id').execute()) ids.add(id);
+  await sql`select 1 from budgets where id = any(${[...ids]}) order by id for update`.execute(trx);
+}
+
 type Budget = Selectable<BudgetsTable>;
 
 /** Returns what a budget has left in its period, at least 0. */
@@ -61,16 +72,20 @@ function inPeriodOf<
   return { ...budget, period_start: start, period_end: end, spent: 0 };
 }
 
-function lockBudgets(trx: Db, { tokenId, userId, budgeted }: BudgetedKey): Promise<Budget[]> {
-  return trx
-    .selectFrom('budgets')
+function lockBudgets(trx: Db, key: BudgetedKey): Promise<Budget[]> {
+  return budgetsOf(trx, key)
     .selectAll()
-    .where(sql<SqlBool>`user_id in ${payersOfUser(userId)}`)
-    .where('id', '<=', budgeted)
-    .where(({ or, eb }) => or([eb('token_id', 'is', null), eb('token_id', 'in', ancestorsOf(tokenId))]))
     .orderBy('id')
     .$if(isPostgres(trx), (query) => query.forUpdate())
     .execute();
+}
+
+function budgetsOf(trx: Db, { tokenId, userId, budgeted }: BudgetedKey) {
+  return trx
+    .selectFrom('budgets')
+    .where(sql<SqlBool>`user_id in ${payersOfUser(userId)}`)
+    .where('id', '<=', budgeted)
+    .where(({ or, eb }) => or([eb('token_id', 'is', null), eb('token_id', 'in', ancestorsOf(tokenId))]));
 }
 
 async function write(trx: Db, budget: Budget): Promise<void> {

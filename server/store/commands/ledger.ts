@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, LedgerTable, ReservationKind } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { isPostgres, statement } from '../statement.ts';
 import { type BudgetedKey, chargeBudgets, takeFromBudgets } from './budget-moves.ts';
 import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
 import type { QuotaReturns } from './quota-returns.ts';
@@ -218,9 +218,11 @@ export async function refund(
 /** Closes the open reservations of requests whose gateway is lost. Their rows remain. Returns how many, and adds them to `returns`. */
 export async function refundOrphans(trx: Db, returns: QuotaReturns, now: number): Promise<number> {
   const { rows } = await sql<Payers & { reserved: number }>`
-    update ledger set state = 'refunded', closed_at = ${now}
-    where state = 'open' and kind = 'request'
-      and not exists (select 1 from gateways where gateways.id = ledger.gateway)
+    update ledger set state = 'refunded', closed_at = ${now} where request_id in (
+      select request_id from ledger
+      where state = 'open' and kind = 'request'
+        and not exists (select 1 from gateways where gateways.id = ledger.gateway)
+      order by request_id ${isPostgres(trx) ? sql`for no key update` : sql``})
     returning token_id, user_id, reserved, unlimited, wallet_id, budgeted`.execute(trx);
   for (const row of rows) {
     const { token_id: tokenId, reserved: returned, unlimited, wallet_id: walletId } = row;

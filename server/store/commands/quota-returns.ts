@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, TokensTable } from '../schema.ts';
-import { execute } from '../statement.ts';
-import { type BudgetedKey, chargeBudgets } from './budget-moves.ts';
+import { execute, isPostgres } from '../statement.ts';
+import { type BudgetedKey, chargeBudgets, lockBudgetsOf } from './budget-moves.ts';
 import { returnLeftover } from './revocation.ts';
 import { WalletMoves } from './wallet-moves.ts';
 
@@ -25,7 +25,8 @@ interface Returned {
 export class QuotaReturns {
   readonly #keys = new Map<number, Returned>();
   readonly #wallets = new WalletMoves();
-  readonly #budgets: { key: BudgetedKey; reserved: number }[] = [];
+  /** By key and the last budget that included it. */
+  readonly #budgets = new Map<string, { key: BudgetedKey; reserved: number }>();
 
   add({ tokenId, unlimited, walletId }: QuotaOrigin, { returned, leased }: Returned): void {
     this.#wallets.add(walletId, { balance: returned, leased: -leased });
@@ -37,17 +38,36 @@ export class QuotaReturns {
 
   /** Adds quota that was reserved in the budgets of a key. */
   addToBudgets(key: BudgetedKey, reserved: number): void {
-    if (key.budgeted > 0) this.#budgets.push({ key, reserved });
+    if (key.budgeted === 0) return;
+    const { tokenId, userId, budgeted } = key;
+    const sum = this.#budgets.getOrInsertComputed(`${tokenId} ${userId} ${budgeted}`, () => ({
+      key,
+      reserved: 0,
+    }));
+    sum.reserved += reserved;
   }
 
   async apply(trx: Db, now: number): Promise<void> {
+    await lockKeys(trx, [...this.#keys.keys()]);
     for (const [id, sum] of [...this.#keys].sort(([left], [right]) => left - right))
       await returnToKey(trx, id, sum, now);
     await this.#wallets.apply(trx);
-    // In the order of users, since one budget can include several keys.
-    const budgets = this.#budgets.toSorted((left, right) => left.key.userId - right.key.userId);
+    const budgets = [...this.#budgets.values()];
+    await lockBudgetsOf(
+      trx,
+      budgets.map(({ key }) => key),
+    );
     for (const { key, reserved } of budgets) await chargeBudgets(trx, key, { reserved, charged: 0 }, now);
   }
+}
+
+/** Locks keys, and the funders of deleted ones, in the order of ids. A funder is older than its keys. */
+async function lockKeys(trx: Db, ids: readonly number[]): Promise<void> {
+  if (!isPostgres(trx) || ids.length === 0) return;
+  await sql`
+    select 1 from tokens where id = any(${ids}) or id in (
+      select funder_id from tokens where id = any(${ids}) and deleted_at is not null)
+    order by id for no key update`.execute(trx);
 }
 
 /** Returns quota to a key, and from a deleted key to its funder. */

@@ -18,10 +18,18 @@ import { PreparedStatements } from './prepared.ts';
 import { watchPool } from './watch-pool.ts';
 
 /** The connection broke or was discarded. The server may have executed the last statement. */
-export class ConnectionLost extends StoreUnavailable {}
+export class ConnectionLost extends StoreUnavailable {
+  constructor(reason: unknown) {
+    super(reason, 'DATABASE_URL');
+  }
+}
 
 /** The server rolled the transaction back because of another one. It can run again at once. */
-export class Conflict extends StoreUnavailable {}
+export class Conflict extends StoreUnavailable {
+  constructor(reason: unknown) {
+    super(reason, 'DATABASE_URL');
+  }
+}
 
 /** Repetitions of a read that a broken connection interrupted, each over another connection. */
 const maxRepeats = 2;

@@ -1,0 +1,124 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BookedCall, settleCalls } from '../../server/store/commands/booked-calls.ts';
+import { releaseOrphans } from '../../server/store/commands/gateways.ts';
+import { refund, reserve } from '../../server/store/commands/ledger.ts';
+import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Database, Db } from '../../server/store/schema.ts';
+import type { Store } from '../../server/store/store.ts';
+import { databaseUrl, engines, TestStore } from '../store/engines.ts';
+import { logEntry, makeAccount, makeChildToken, makeToken } from '../store/ledger.ts';
+
+const rounds = 100;
+const now = Date.now();
+const change = { userId: 1, tokenId: 1, now };
+let number = 0;
+const nextId = () => `r${(number += 1)}`;
+
+// The store repeats a transaction after a deadlock, so these tests run the commands without it.
+describe.runIf(engines.includes('postgres'))('the release of a lost gateway', () => {
+  let testStore: TestStore;
+  let store: Store;
+  let db: Kysely<Database>;
+  beforeAll(async () => {
+    testStore = await TestStore.make('postgres');
+    store = await testStore.open();
+    await store.run('recordHeartbeat', { id: 'live', heartbeat: 0 });
+    const options = `-c search_path=${testStore.options.schema} -c deadlock_timeout=20ms`;
+    const pool = new pg.Pool({ connectionString: databaseUrl, options, types: numbersAsNumbers, max: 8 });
+    db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await testStore.remove();
+  });
+
+  const inTransaction = <T>(work: (trx: Db) => Promise<T>) => db.transaction().execute(work);
+  const release = () => inTransaction((trx) => releaseOrphans(trx, { now, dueNow: now }));
+  /** Runs all at once, in a random order. @throws the first failure, such as a deadlock, after all have ended */
+  const runAll = async (works: readonly (() => Promise<unknown>)[]) => {
+    const shuffled = works.toSorted(() => Math.random() - 0.5);
+    const outcomes = await Promise.allSettled(shuffled.map((work) => work()));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  };
+  const hold = async (token: TokenRecord, gateway: string) => {
+    const requestId = nextId();
+    const { id: tokenId, userId } = token;
+    const work = { requestId, tokenId, userId, model: 'm', unit: 'characters', amount: 5 } as const;
+    const outcome = await inTransaction((trx) => reserve(trx, { ...work, kind: 'request', gateway, now }));
+    expect(outcome).toBe('reserved');
+    return requestId;
+  };
+  const limit = (owner: { userId: number } | { tokenId: number }) =>
+    store.run('createBudget', {
+      owner,
+      amount: 1e9,
+      period: 'monthly',
+      timeZone: 'UTC',
+      hard: true,
+      thresholds: [1],
+      change: { ...change, action: 'createBudget', details: {} },
+    });
+  const expectNothingReserved = async () => {
+    expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    const budgets = await store.read.selectFrom('budgets').select('reserved').execute();
+    expect(new Set(budgets.map(({ reserved }) => reserved))).toEqual(new Set([0]));
+  };
+
+  // The wallet of a customer is locked before the budgets. Without one, only the order of the budgets prevents a deadlock.
+  test.each([
+    ['sub-accounts of a wallet', true],
+    ['keys without a wallet', false],
+  ])('does not deadlock with calls of %s whose budgets overlap', { timeout: 120_000 }, async (_, wallet) => {
+    const { id: userId } = await store.run('createUser', { name: 'customer', group: 'default', now });
+    const paid = { userId, amount: 1e9, reason: 'paid', reference: nextId() };
+    if (wallet) await store.run('grantToWallet', { ...paid, change: { ...change, action: 'grantToWallet' } });
+    const accounts = wallet
+      ? [await makeAccount(store, userId), await makeAccount(store, userId)]
+      : [userId, userId];
+    const keys: TokenRecord[] = [];
+    for (const owner of [userId, ...accounts, ...accounts])
+      keys.push(await makeToken(store, { userId: owner, unlimitedQuota: true }));
+    // The ids of the budgets are in no order of the users and keys.
+    const [parent, first, second, third] = keys.map(({ id: tokenId }) => ({ tokenId }));
+    const [left, right] = wallet ? accounts.map((account) => ({ userId: account })) : [];
+    for (const owner of [third, left, second, { userId }, right, first, parent])
+      if (owner !== undefined) await limit(owner);
+    for (let round = 0; round < rounds; round += 1) {
+      const open = await Promise.all(keys.map((token) => hold(token, 'live')));
+      await Promise.all(keys.map((token) => hold(token, `lost ${round}`)));
+      const refunds = open.map((requestId) => () => inTransaction((trx) => refund(trx, { requestId, now })));
+      await runAll([release, release, ...refunds]);
+    }
+    await release();
+    await expectNothingReserved();
+  });
+
+  test('does not deadlock with calls of a key that funded a deleted one', { timeout: 120_000 }, async () => {
+    const maker = await makeToken(store, { remainQuota: 1e9, canCreateKeys: true });
+    for (let round = 0; round < rounds; round += 1) {
+      const made = await makeChildToken(store, maker, { remainQuota: 100 });
+      await hold(made, `lost ${round}`);
+      await store.run('deleteToken', { id: made.id, userId: made.userId, by: null, now });
+      const calls = [made, maker].map(
+        ({ id: tokenId, userId }): BookedCall => ({
+          requestId: nextId(),
+          tokenId,
+          userId,
+          model: 'm',
+          unit: 'characters',
+          lease: `gone ${round}`,
+          held: 5,
+          charged: 1,
+          returned: 4,
+          endedAt: now,
+          log: logEntry,
+        }),
+      );
+      await runAll([release, release, () => inTransaction((trx) => settleCalls(trx, { calls }))]);
+    }
+    await expectNothingReserved();
+  });
+});
