@@ -23,8 +23,10 @@ interface CreateKeyProps {
 export function CreateKey({ me, member, onClose, onCreated }: CreateKeyProps) {
   const client = useClient();
   const contract = useContract();
+  // Only an operator gives quota to keys that the session of a user without a wallet creates.
+  const hasNoQuota = me.key.session === true && !me.key.unlimited_quota;
   const form = useMemo(() => {
-    const initial = { remain_quota: 100_000, ...(member && { member_id: member.id }) };
+    const initial = { remain_quota: hasNoQuota ? 0 : 100_000, ...(member && { member_id: member.id }) };
     return new Form(contract, contract.body('createToken'), initial);
   }, []);
   const body = form.body.value;
@@ -61,7 +63,9 @@ export function CreateKey({ me, member, onClose, onCreated }: CreateKeyProps) {
             hint={
               me.key.unlimited_quota
                 ? 'Quota that the key may spend.'
-                : 'Taken from your key, and returned when the new key is revoked.'
+                : hasNoQuota
+                  ? 'Must be 0. The operator grants quota to the key.'
+                  : 'Taken from your key, and returned when the new key is revoked.'
             }
           />
         )}

@@ -55,6 +55,7 @@ export function KeyLimits({ token }: { token: Token }) {
   return (
     <div class="row key-limits">
       {token.admin && <Badge tone="accent">Admin</Badge>}
+      {token.session && <Badge tone="accent">Session</Badge>}
       {models.length > 0 && (
         <span title={models.join('\n')}>
           <Badge>{models.length === 1 ? models[0] : `${models.length} models`}</Badge>

@@ -66,7 +66,7 @@ export function KeyTable({ tokens, isAdmin = false, onAction }: KeyTableProps) {
               </td>
               {onAction && (
                 <td class="key-actions">
-                  {isAdmin && (
+                  {isAdmin && token.session !== true && (
                     <>
                       <Button
                         small

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { APIError, type MeReply, Unigate } from '../../index.ts';
+import { APIError, type MeReply, type Session as SessionKey, Unigate } from '../../index.ts';
 import { forgetErrors } from './remembered-errors.ts';
 
 /** A signed-in key. */
@@ -39,8 +39,17 @@ export const rights = computed<ReadonlySet<Right>>(() => {
   return found;
 });
 
-/** True until the key that the tab has stored is checked. */
-export const isRestoring = signal(sessionStorage.getItem(storageKey) !== null);
+/** Whether a proxy in front of this gateway signs people in. The gateway states it in the page. */
+export const offersProxy =
+  document.querySelector<HTMLMetaElement>('meta[name="unigate-sign-in"]')?.content === 'proxy';
+
+/** Present after a sign-out, so that a reload does not sign in through the proxy again. */
+const signedOutKey = 'unigate-signed-out';
+
+const mayUseProxy = () => offersProxy && sessionStorage.getItem(signedOutKey) === null;
+
+/** True until the key that the tab has stored, or the sign-in through the proxy, is checked. */
+export const isRestoring = signal(sessionStorage.getItem(storageKey) !== null || mayUseProxy());
 
 /** Why no key is signed in, if the user did not sign out. */
 export const signOutReason = signal<string | undefined>(undefined);
@@ -53,11 +62,27 @@ export const gatewayUrl = new URL(
 
 /** Signs in with a key. Throws APIError if the gateway refuses it. */
 export async function signIn(key: string): Promise<void> {
-  const client = new Unigate({ baseUrl: gatewayUrl, apiKey: key, fetch: fetchAndWatch });
+  const client = clientOf(key);
   const me = await client.me.retrieve();
   sessionStorage.setItem(storageKey, key);
+  sessionStorage.removeItem(signedOutKey);
   signOutReason.value = undefined;
   current.value = { client, me };
+}
+
+const clientOf = (apiKey: string) => new Unigate({ baseUrl: gatewayUrl, apiKey, fetch: fetchAndWatch });
+
+/** Signs in as the user that the proxy asserts. Throws if the gateway or the proxy refuses it. */
+export const signInWithProxy = async (): Promise<void> => signIn((await requestSession()).key);
+
+async function requestSession(): Promise<SessionKey> {
+  const response = await fetch(`${gatewayUrl}/api/session`, { method: 'POST', redirect: 'manual' });
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  // A proxy sends a page, or the address of one, to people who are not signed in.
+  if (!isJson) throw new Error('The proxy has not signed you in. Reload the page.');
+  const { message, data }: { message: string; data?: SessionKey } = await response.json();
+  if (data === undefined) throw new Error(message);
+  return data;
 }
 
 /** Reads the quota and the scopes of the key again. */
@@ -71,16 +96,25 @@ export async function refreshSession(): Promise<void> {
 /** Signs out and forgets the key, and all that pages have stored for it in this tab. */
 export function signOut(reason?: string): void {
   sessionStorage.clear();
+  if (offersProxy && reason === undefined) sessionStorage.setItem(signedOutKey, '');
   forgetErrors();
   signOutReason.value = reason;
   current.value = undefined;
 }
 
-/** Signs in with the key that this tab has stored. */
+/** Signs in with the key that this tab has stored, or through the proxy. */
 export async function restoreSession(): Promise<void> {
   const key = sessionStorage.getItem(storageKey);
   try {
-    if (key !== null) await signIn(key);
+    if (key === null) {
+      if (mayUseProxy()) await signInWithProxy();
+    } else {
+      await signIn(key).catch(async (error: unknown) => {
+        const isOver = error instanceof APIError && error.status === 401;
+        if (!isOver || !offersProxy) throw error;
+        await signInWithProxy();
+      });
+    }
   } catch (error) {
     if (error instanceof APIError && error.status === 401) signOut('The key is no longer valid.');
     // The tab still has the key, so a reload tries again.
@@ -97,7 +131,35 @@ export function useClient(): Unigate {
 }
 
 async function fetchAndWatch(request: Request): Promise<Response> {
+  const isSession = current.peek()?.me.key.session === true;
+  const again = isSession ? request.clone() : undefined;
   const response = await fetch(request);
-  if (response.status === 401 && current.peek() !== undefined) signOut('The key is no longer valid.');
-  return response;
+  if (response.status !== 401 || current.peek() === undefined) return response;
+  const key = again === undefined ? undefined : await renewSession();
+  if (again === undefined || key === undefined) {
+    signOut('The key is no longer valid.');
+    return response;
+  }
+  again.headers.set('authorization', `Bearer ${key}`);
+  return fetch(again);
+}
+
+/** The running renewal, which concurrent requests share. */
+let renewal: Promise<string | undefined> | undefined;
+
+/** Replaces an expired session key. Resolves to undefined if the proxy does not assert the same person anymore. */
+function renewSession(): Promise<string | undefined> {
+  renewal ??= requestSession()
+    .then(({ key, user, member }) => {
+      const me = current.peek()?.me;
+      if (me === undefined || me.user.id !== user.id || me.member?.id !== member?.id) return undefined;
+      sessionStorage.setItem(storageKey, key);
+      current.value = { client: clientOf(key), me };
+      return key;
+    })
+    .catch(() => undefined)
+    .finally(() => {
+      renewal = undefined;
+    });
+  return renewal;
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { useRun } from '../calls/run.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
-import { signIn, signOutReason } from './session.ts';
+import { offersProxy, signIn, signInWithProxy, signOutReason } from './session.ts';
 
 /** The form that asks for an API key. */
 export function SignIn() {
@@ -57,6 +57,11 @@ export function SignIn() {
         <Button submit variant="primary" busy={state.status === 'running'}>
           Sign in
         </Button>
+        {offersProxy && (
+          <Button busy={state.status === 'running'} onClick={() => void run.start(() => signInWithProxy())}>
+            Use single sign-on
+          </Button>
+        )}
       </form>
     </main>
   );

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { LogOut, Menu, Moon, Search, Sun, X } from 'lucide';
+import type { MeReply } from '../../index.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { gatewayUrl, session, signOut } from '../session/session.ts';
@@ -55,7 +56,7 @@ export function Header({ menu, onPalette }: { menu?: Signal<boolean>; onPalette?
         />
         {session.value && (
           <>
-            <span class="header-key secondary">{session.value.me.key.name}</span>
+            <span class="header-key secondary">{nameOf(session.value.me)}</span>
             <Button variant="plain" icon={LogOut} label="Sign out" onClick={() => signOut()} />
           </>
         )}
@@ -63,6 +64,10 @@ export function Header({ menu, onPalette }: { menu?: Signal<boolean>; onPalette?
     </header>
   );
 }
+
+/** The person of a session, or the name of the key. */
+const nameOf = ({ key, user, member }: MeReply) =>
+  key.session === true ? (member?.name ?? user.name) : key.name;
 
 function Logo() {
   return <img src={`${import.meta.env.BASE_URL}icon.svg`} width="24" height="24" alt="" />;

@@ -17,19 +17,26 @@ const tags = new WeakMap<Buffer, string>();
 
 type Site = 'docs' | 'console';
 
+/** How the console signs in, in its page. */
+const keySignIn = '<meta name="unigate-sign-in" content="key"';
+const proxySignIn = '<meta name="unigate-sign-in" content="proxy"';
+
 /**
  * Sends a file of `generated/site/`, or 304 if the client has it. If there is none, a browser gets the page `404`.
  *
  * @throws Failure 404 if there is no such file, or if the site is not built
  */
 export async function sendSiteFile<Op extends OperationId>(
-  { baseUrl, headers }: OperationRequest<Op>,
+  { gateway, baseUrl, headers }: OperationRequest<Op>,
   reply: Reply<Op>,
   site: Site,
   path: string,
 ): Promise<void> {
   const file = await siteFile(`${site}/${path}`, baseUrl);
-  if (file !== undefined) return send(reply, 200, file, { headers, site });
+  if (file !== undefined) {
+    const offersProxy = site === 'console' && gateway.userSessions !== undefined;
+    return send(reply, 200, offersProxy ? offeringProxy(file) : file, { headers, site });
+  }
   if (await sendMissingPage(reply, headers, baseUrl)) return;
   throw new Failure(
     404,
@@ -38,6 +45,17 @@ export async function sendSiteFile<Op extends OperationId>(
       ? 'file: there is no such file.'
       : 'This gateway has no built pages; `npm run build` builds them.',
   );
+}
+
+const offering = new WeakMap<Buffer, Buffer>();
+
+/** Returns the page of the console so that it signs in through the proxy. Other files are unchanged. */
+function offeringProxy(file: SiteFile): SiteFile {
+  if (!file.mediaType.startsWith('text/html')) return file;
+  const known = offering.get(file.body);
+  const body = known ?? Buffer.from(file.body.toString('utf8').replace(keySignIn, proxySignIn));
+  offering.set(file.body, body);
+  return { ...file, body };
 }
 
 /** Error middleware: sends a page to a browser that opens a path without operation. */
