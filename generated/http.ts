@@ -1265,8 +1265,8 @@ export interface paths {
         /**
          * Exchange a user assertion for a session key.
          * @description A proxy of the operator signs people in and adds the header `x-unigate-user-assertion` to their requests. This
-         *     operation verifies the header and returns a session key of the user, or of the member that the assertion names. The
-         *     header is no credential of any other operation.
+         *     operation verifies the header and returns a session key of the user, or of the member that the assertion names. It
+         *     names no sub-account, because customers choose the names of their sub-accounts. The header is no credential of any other operation.
          *
          *     A session key is sent as any other key. It sees everything of its user that the role of its member allows, and never has the
          *     scope `admin`. If the user has a wallet, it makes calls that the wallet pays. Without a wallet, only calls that cost nothing are allowed.

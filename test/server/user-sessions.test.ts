@@ -93,6 +93,25 @@ describe.each(engines)('on %s', (engine) => {
     expect(page.total).toBe(1);
   });
 
+  test('a customer cannot take the name of another user for a sub-account', async () => {
+    const victim = await newUser(target, { name: newName() });
+    const person = newName('person');
+    const customer = await withWallet();
+    const { key } = await sessionOf(target.url, customer.name);
+    const create = async (name: string) =>
+      dataIn<{ id: number }>(await sendTo(target, key, 'POST', '/api/me/accounts', { name })).id;
+    await create(victim.name);
+    const id = await create('Paris office');
+    const path = `/api/me/accounts/${id}`;
+    expect((await sendTo(target, key, 'PATCH', path, { name: person })).status).toBe(200);
+    expect((await sessionOf(target.url, victim.name)).user.id).toBe(victim.id);
+    const refused = await exchangeAssertion(target.url, await signAssertion(person, { now }));
+    expect([refused.status, await messageOf(refused)]).toEqual([
+      403,
+      'sub: there is no user with this name.',
+    ]);
+  });
+
   test('a session expires after 12 hours', async () => {
     const { name } = await newUser(target, { name: newName() });
     const { key } = await sessionOf(target.url, name);

@@ -104,10 +104,15 @@ function deriveKey(secret: string, id: number, expiredTime: number): string {
   return `sk-${createHmac('sha256', secret).update(`session ${id} ${expiredTime}`).digest('base64url')}`;
 }
 
+/**
+ * Finds a user by its name. Sub-accounts are excluded, because customers choose their names, and could take the name of
+ * another user or of a person without a user.
+ */
 async function findOwner(trx: Db, name: string): Promise<{ id: number } | SessionRefusal> {
   const { rows } = await sql<{ id: number; disabledAt: number | null }>`
-    select u.id, coalesce(u.disabled_at, p.disabled_at) as "disabledAt"
-    from users u left join users p on p.id = u.parent_id where u.name = ${name} limit 2`.execute(trx);
+    select id, disabled_at as "disabledAt" from users where name = ${name} and parent_id is null limit 2`.execute(
+    trx,
+  );
   const [user, other] = rows;
   if (user === undefined) return 'no_user';
   if (other !== undefined) return 'several_users';
