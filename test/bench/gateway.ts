@@ -52,10 +52,11 @@ export async function startGateway(
     const server = await ServerProcess.start({
       module: main,
       core,
-      nodeOptions:
-        profileFolder === undefined
-          ? startOptions
-          : [...startOptions, '--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+      nodeOptions: [
+        ...startOptions,
+        '--expose-gc',
+        ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
+      ],
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Preloaded into every measured process. Reports its CPU usage, memory and longest event loop turn on request.
+// Preloaded into every measured process. Reports its CPU usage, memory and longest event loop turn on request, and collects garbage.
 
-export type MeterQuery = 'cpu' | 'turn' | 'memory';
+export type MeterQuery = 'cpu' | 'turn' | 'memory' | 'collect';
 
 /** User and system CPU time since the start of the process. */
 export interface CpuUsed {
@@ -80,6 +80,11 @@ if (cluster.isWorker) {
     }
     if (query === 'memory') {
       void residentTotal().then((all) => process.send?.(all));
+      return;
+    }
+    if (query === 'collect') {
+      globalThis.gc?.();
+      process.send?.({});
       return;
     }
     if (!isWatching) watch();

@@ -76,6 +76,20 @@ export function speechEvents(audioUrl: string, characters: number): string[] {
   );
 }
 
+/** Returns the text of events of the completion route of other gateways, as many and as large as those of `speechEvents`. */
+export function completionEvents(): string[] {
+  const text = speakable(1_400);
+  const event = {
+    id: `cmpl-${requestId}`,
+    object: 'text_completion',
+    created: 1_750_000_000,
+    model: 'x',
+    choices: [{ index: 0, text, finish_reason: null }],
+  };
+  const events = Array.from({ length: eventCount - 1 }, () => `data: ${JSON.stringify(event)}\n\n`);
+  return [...events, 'data: [DONE]\n\n'];
+}
+
 function pseudoRandom(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 1;

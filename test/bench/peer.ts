@@ -40,6 +40,14 @@ const calls = (upstream: string): readonly { caseName: string; peerCall: PeerCal
       peerCall: { path: '/v1/chat/completions', headers, body: { model: 'x', messages: [message] } },
     },
     { caseName: 'audio', peerCall: { path: '/v1/audio/speech', headers, body: speech } },
+    {
+      caseName: 'sse',
+      peerCall: {
+        path: '/v1/completions',
+        headers,
+        body: { model: 'x', prompt: speakable(characters), stream: true },
+      },
+    },
   ];
 };
 

@@ -1,13 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { characters, multimodalPath, speechPath, synthesizerPath } from './cases.ts';
 import { chunkedResponse, createStubServer, fixedResponse, notFound } from './http-stub.ts';
-import { audioFile, chatReply, speechEvents, speechReply } from './payloads.ts';
+import { audioFile, chatReply, completionEvents, speechEvents, speechReply } from './payloads.ts';
 
 // The upstream of the HTTP benchmark. It answers immediately from memory.
 
 let reply = notFound;
 let events = notFound;
 const completion = fixedResponse('application/json', Buffer.from(JSON.stringify(chatReply())));
+const completionStream = chunkedResponse('text/event-stream', completionEvents());
 const file = fixedResponse('audio/mpeg', audioFile);
 
 const server = createStubServer((head) => {
@@ -18,6 +19,7 @@ const server = createStubServer((head) => {
   }
   if (line.startsWith(`post ${multimodalPath} `)) return reply;
   if (line.startsWith('post /v1/chat/completions ')) return completion;
+  if (line.startsWith('post /v1/completions ')) return completionStream;
   // For direct rounds only: the response that a client gets for the two calls of this route.
   if (line.startsWith(`post ${speechPath} `)) return file;
   return notFound;
