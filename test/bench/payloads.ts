@@ -43,8 +43,12 @@ const eventCount = 100;
 /** Audio per event: 1.4 KB as Base64. */
 const eventAudioBytes = 1050;
 
-/** Returns the text of native events: the begin of a sentence, its audio, its end, and the last event. */
-export function speechEvents(audioUrl: string, characters: number): string[] {
+/**
+ * Returns the text of native events: the begin of a sentence, its audio, its end, and the last event.
+ *
+ * @param cost charge that the gateway adds to the usage of the last event
+ */
+export function speechEvents(audioUrl: string, characters: number, cost?: number): string[] {
   const audio = { id: `audio_${requestId}`, expires_at: expiresAt };
   const running = (type: string, data: string, more: object = {}) => ({
     request_id: requestId,
@@ -68,7 +72,7 @@ export function speechEvents(audioUrl: string, characters: number): string[] {
     {
       request_id: requestId,
       output: { finish_reason: 'stop', audio: { data: '', url: audioUrl, ...audio } },
-      usage: { characters },
+      usage: { characters, cost },
     },
   ];
   return events.map(
