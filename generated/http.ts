@@ -11366,6 +11366,11 @@ export interface components {
              * @description Remaining quota of this key after the refund, in quota units. Null if `credited_to` is null.
              */
             remain_quota: number | null;
+            /**
+             * Format: int64
+             * @description Balance of the wallet that received the amount, after the refund, in quota units. Null if no wallet received it.
+             */
+            wallet_balance: number | null;
         };
         /**
          * RefundReply

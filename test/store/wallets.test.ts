@@ -296,11 +296,11 @@ describe.each(cases)('a wallet on %s, with %s', (engine, payee) => {
         change: change('refundCall'),
       });
     expect(await wallet(userId)).toMatchObject({ balance: 40, used: 20 });
-    expect(await refund(before)).toMatchObject({ outcome: 'refunded' });
+    expect(await refund(before)).toMatchObject({ refund: { left: 100, walletBalance: 80 } });
     expect(await wallet(userId)).toMatchObject({ balance: 80, used: -20 });
-    expect(await refund(after)).toMatchObject({ outcome: 'refunded' });
+    expect(await refund(after)).toMatchObject({ refund: { left: null, walletBalance: 100 } });
     // Nobody paid for it.
-    expect(await refund(free)).toMatchObject({ outcome: 'refunded' });
+    expect(await refund(free)).toMatchObject({ refund: { left: null, walletBalance: null } });
     expect(await wallet(userId)).toMatchObject({ balance: 100, used: -40 });
     await expectAudited();
   });

@@ -56,10 +56,10 @@ export const refundCommand = command({
     const { request_id: request, credited_to: key } = refund;
     const amounts = { charged: amountOf(refund.charged), refunded: amountOf(refund.amount) };
     const left = amountOf(refund.remain_quota);
-    output.fields({ request, ...amounts, key: key ?? refund.token_id, left }, refund);
-    if (key === null)
-      output.note(
-        'The key had no limit: the refund is in the wallet of its user, or without one only corrects the used quota.',
-      );
+    const { wallet_balance: balance } = refund;
+    const wallet = balance === null ? undefined : amountOf(balance);
+    output.fields({ request, ...amounts, key: key ?? refund.token_id, left, wallet }, refund);
+    if (key === null && balance === null)
+      output.note('The key had no limit and no wallet paid: the refund only corrects the used quota.');
   },
 });

@@ -30,9 +30,11 @@ export const refundCall: Handler<'refundCall'> = async (request, reply) => {
         ? invalid('id', 'cannot be refunded, because nothing was charged.')
         : invalid('amount', `must be between 1 and ${result.charged}, the amount that was charged.`);
     case 'refunded': {
-      const { request_id, token_id, charged, amount, reason, created_at, creditedTo, left } = result.refund;
+      const { request_id, token_id, charged, amount, reason, created_at } = result.refund;
+      const { creditedTo, left, walletBalance } = result.refund;
       const refund = { request_id, token_id, charged, amount, reason, created_at: unixTime(created_at) };
-      reply.json(200, success({ ...refund, credited_to: creditedTo, remain_quota: left }));
+      const balances = { credited_to: creditedTo, remain_quota: left, wallet_balance: walletBalance };
+      reply.json(200, success({ ...refund, ...balances }));
     }
   }
 };

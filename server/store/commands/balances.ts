@@ -5,7 +5,7 @@ import type { Db } from '../schema.ts';
 export function balanceOf(trx: Db, id: number) {
   return trx
     .selectFrom('tokens')
-    .select([leftOf('tokens').as('left'), 'debt', 'deleted_at', 'funder_id'])
+    .select([leftOf('tokens').as('left'), 'debt', 'deleted_at', 'funder_id', 'wallet_id'])
     .where('id', '=', id)
     .executeTakeFirst();
 }

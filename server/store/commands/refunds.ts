@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { type Charge, findCharge, findRefund } from '../queries/charges.ts';
+import { walletOf } from '../queries/wallets.ts';
 import type { Db, RefundsTable } from '../schema.ts';
 import { balanceOf } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
@@ -23,6 +24,8 @@ interface Refund extends RefundRow {
   creditedTo: number | null;
   /** Available quota of that key. */
   left: number | null;
+  /** Balance of the wallet that has the amount; null: no wallet has it. */
+  walletBalance: number | null;
 }
 
 export type RefundResult =
@@ -51,8 +54,8 @@ export async function refundCall(trx: Db, order: NewRefund): Promise<RefundResul
   const inserted = await insertRefund(trx, charge, amount, order);
   // A concurrent request inserted a refund of this call, or with this idempotency key.
   if (inserted === undefined) return (await findRepeated(trx, order)) ?? refundedBefore(trx, charge);
-  await credit(trx, inserted, charge, order.change.now);
-  const refund = await withBalance(trx, inserted);
+  const credited = await credit(trx, inserted, charge, order.change.now);
+  const refund = await withBalance(trx, credited);
   const { token_id, charged, reason } = inserted;
   const details = { amount, charged, token_id, credited_to: refund.creditedTo, reason };
   await recordChange(trx, { ...order.change, subject: `request ${charge.request_id}`, details });
@@ -110,12 +113,14 @@ function insertRefund(
     .executeTakeFirst();
 }
 
+/** Credits a refund to the key and the wallet. Returns its row, which states whether a wallet has the amount. */
 async function credit(
   trx: Db,
-  { request_id: requestId, token_id: id, amount, unlimited }: RefundRow,
+  refund: RefundRow,
   { wallet: hasPaid }: Charge,
   now: number,
-): Promise<void> {
+): Promise<RefundRow> {
+  const { request_id: requestId, token_id: id, amount, unlimited } = refund;
   const { rows } = await sql<{ deleted_at: number | null; wallet_id: number | null }>`
     update tokens set used_quota = used_quota - ${amount}, remain_quota = remain_quota + ${unlimited === 1 ? 0 : amount}
     where id = ${id} returning deleted_at, wallet_id`.execute(trx);
@@ -123,15 +128,18 @@ async function credit(
   if (token === undefined) throw new Error(`key ${id}, which paid, does not exist`);
   if (token.deleted_at !== null) await returnLeftover(trx, id, now);
   // Nobody paid for a call of a key without a limit before its user had a wallet.
-  if (token.wallet_id === null || (unlimited === 1 && hasPaid === 0)) return;
+  if (token.wallet_id === null || (unlimited === 1 && hasPaid === 0)) return refund;
   await moveInWallet(trx, token.wallet_id, { balance: amount, used: -amount });
   await trx.updateTable('refunds').set({ wallet: 1 }).where('request_id', '=', requestId).execute();
+  return { ...refund, wallet: 1 };
 }
 
 async function withBalance(trx: Db, refund: RefundRow): Promise<Refund> {
-  if (refund.unlimited === 1) return { ...refund, creditedTo: null, left: null };
   const payer = await balanceOf(trx, refund.token_id);
+  const wallet = refund.wallet === 1 && payer?.wallet_id ? await walletOf(trx, payer.wallet_id) : undefined;
+  const walletBalance = wallet?.balance ?? null;
+  if (refund.unlimited === 1) return { ...refund, creditedTo: null, left: null, walletBalance };
   const funder = payer?.deleted_at === null ? null : (payer?.funder_id ?? null);
   const credited = funder === null ? payer : await balanceOf(trx, funder);
-  return { ...refund, creditedTo: funder ?? refund.token_id, left: credited?.left ?? 0 };
+  return { ...refund, creditedTo: funder ?? refund.token_id, left: credited?.left ?? 0, walletBalance };
 }

@@ -47,6 +47,7 @@ describeOperation('refundCall', {
         created_at: expect.any(Number),
         credited_to: token.id,
         remain_quota: 100,
+        wallet_balance: null,
       });
       const again = await call({ path: { id }, example: 'part' });
       expectError(again, 400, { field: 'id', includes: ['refunded already', '9'] });

@@ -299,7 +299,8 @@ export const responseFields: ResponseFields = {
   Charge: 'calculated entry explanation net refund|null reserved unlimited',
   ChargeRefund: 'amount created_at reason user_id',
   RefundReply: 'data message success',
-  Refund: 'amount charged created_at credited_to|null reason remain_quota|null request_id token_id',
+  Refund:
+    'amount charged created_at credited_to|null reason remain_quota|null request_id token_id wallet_balance|null',
   FiguresReply: 'data message success',
   'FiguresReply.data': 'complete_until|null items since sum until',
   Figures: 'completion_tokens errors latency prompt_tokens quota refunded requests units',
