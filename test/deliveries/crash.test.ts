@@ -46,8 +46,9 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
     async () => {
       const acknowledged = refuseFirst(receiver, failing);
       const options = { upstreamUrl: upstream.url, callbackUrl: receiver.url() };
+      const paid = { quota: startQuota, wallet: true, account: true };
       const child = new Child(
-        { ...options, name: 'first', store: testStore.options, quota: startQuota, prompts },
+        { ...options, ...paid, name: 'first', store: testStore.options, prompts },
         point,
       );
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
@@ -67,6 +68,7 @@ describe.each(cases)('a gateway with an outbox in %s', (engine, point, failing) 
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
       await expectConsistent(store, upstream, token, startQuota);
+      await expectExactWallet(store, token.userId, startQuota);
       const deliveries = await rows();
       expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
       // A delivery that was acknowledged but not recorded is sent again with the same id.

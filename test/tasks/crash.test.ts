@@ -28,7 +28,7 @@ const ends: Record<string, [string, string | null]> = {
 };
 
 /** Payers of the tasks. */
-const payers = ['a key', 'a wallet with budgets'] as const;
+const payers = ['a key', 'a wallet with budgets', 'the wallet of a customer with sub-accounts'] as const;
 
 describe.each(engines)('a gateway killed on %s', (engine) => {
   let testStore: TestStore;
@@ -46,9 +46,10 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     'at %s: every task ends once, as reported to the client, and %s pays for it once',
     { timeout: 60_000 },
     async (point, payer) => {
-      const wallet = payer === 'a wallet with budgets';
+      const wallet = payer !== 'a key';
+      const account = payer === 'the wallet of a customer with sub-accounts';
       const options = { name: 'first', upstreamUrl: upstream.url };
-      const work = { ...options, store: testStore.options, quota: startQuota, prompts, wallet };
+      const work = { ...options, store: testStore.options, quota: startQuota, prompts, wallet, account };
       const child = new Child(work, point);
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;

@@ -11,6 +11,8 @@ export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   quota: number;
   /** The new key draws from a wallet of `quota`. Hard budgets of the key and its user include it. */
   wallet?: boolean;
+  /** The key is one of a sub-account, whose own hard budget includes it, too. Requires `wallet`. */
+  account?: boolean;
   /** URL of an endpoint for events of the key and its user. */
   eventsUrl?: string;
   /** Tasks to submit concurrently. */
@@ -49,14 +51,21 @@ await Promise.all(
 );
 
 async function makeToken() {
-  const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+  const customer = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
   const key = { name: 'a key', keyHash: hashKey('key'), keyHint: 'sk', remainQuota: options.quota, now: 1 };
-  if (options.wallet === true) await grantWallet(user.id);
-  const made = await store.run('createToken', { userId: user.id, ...key });
-  if (options.wallet === true)
-    for (const owner of [{ userId: user.id }, { tokenId: made.id }]) await limit(owner);
-  if (options.eventsUrl !== undefined) await subscribe(user.id, options.eventsUrl);
+  if (options.wallet === true) await grantWallet(customer.id);
+  const user = options.account === true ? await makeAccount(customer.id) : customer.id;
+  const made = await store.run('createToken', { userId: user, ...key });
+  if (options.wallet === true) for (const userId of new Set([customer.id, user])) await limit({ userId });
+  if (options.wallet === true) await limit({ tokenId: made.id });
+  if (options.eventsUrl !== undefined) await subscribe(user, options.eventsUrl);
   return made;
+}
+
+async function makeAccount(parentId: number): Promise<number> {
+  const account = await store.run('createSubAccount', { parentId, name: 'a sub-account', now: 1 });
+  if (typeof account === 'string') throw new Error(account);
+  return account.id;
 }
 
 function grantWallet(userId: number) {

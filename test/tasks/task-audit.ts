@@ -31,14 +31,15 @@ export async function expectConsistent(
   expect((await store.report('auditLedger', null)).problems).toEqual([]);
 }
 
-/** Checks that exactly the charges of final tasks were taken from a wallet of `quota` and count in all budgets. */
+/** Checks that exactly the charges of final tasks were taken from a wallet of `quota`, the user's or its customer's, and count in all budgets. */
 export async function expectExactWallet(store: Store, userId: number, quota: number): Promise<void> {
   const charged = (await logRows(store)).reduce((sum, row) => sum + row.quota, 0);
   const balances = { balance: quota - charged, reserved: 0, used: charged, debt: 0 };
-  expect(await walletOf(store.read, userId)).toMatchObject(balances);
+  const users = store.read.selectFrom('users').select('parent_id').where('id', '=', userId);
+  const { parent_id: parentId } = await users.executeTakeFirstOrThrow();
+  expect(await walletOf(store.read, parentId ?? userId)).toMatchObject(balances);
   const budgets = await store.read.selectFrom('budgets').select(['spent', 'reserved']).execute();
-  expect(budgets).toEqual([
-    { spent: charged, reserved: 0 },
-    { spent: charged, reserved: 0 },
-  ]);
+  // Those of the key, of its user and of the customer of a sub-account.
+  const count = parentId === null ? 2 : 3;
+  expect(budgets).toEqual(Array.from({ length: count }, () => ({ spent: charged, reserved: 0 })));
 }
