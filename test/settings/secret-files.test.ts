@@ -49,6 +49,18 @@ describe('a secret is read from the file that NAME_FILE names', () => {
   });
 });
 
+test('the secret of user assertions has at least 32 bytes and is read from a file', () => {
+  const secret = 'a'.repeat(32);
+  const read = (value: string) => readSettings({ USER_ASSERTION_SECRET: value }).userAssertionSecret;
+  expect([read(secret), read('')]).toEqual([secret, undefined]);
+  const path = write('assertion', `${secret}\n`);
+  expect(readSettings({ USER_ASSERTION_SECRET_FILE: path }).userAssertionSecret).toBe(secret);
+  for (const wrong of ['a'.repeat(31), `${secret} `, 'a'.repeat(1_025)])
+    expect(() => read(wrong)).toThrow(
+      'USER_ASSERTION_SECRET must be 32 to 1024 printable characters without spaces.',
+    );
+});
+
 describe('a variable in the configuration file', () => {
   const config = write(
     'gateway.yaml',
