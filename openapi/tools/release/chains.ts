@@ -177,6 +177,10 @@ const polled: Readonly<Record<string, { at: string; states: readonly string[] }>
  * state of the user's own. They may also return a documented error.
  */
 const needsEdit = new Set([
+  // The user of the key needs a wallet.
+  'createMyAccount',
+  'updateMyAccount',
+  'createMyAccountToken',
   'customizeVoice clone',
   'customizeVoice update',
   'customizeVoice alpha_clone',
