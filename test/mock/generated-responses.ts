@@ -81,6 +81,7 @@ function validRequest({ parameters, requests }: DocumentedOperation, prefer: str
       accept: 'application/json',
       authorization: 'Bearer any',
       'x-api-key': 'any',
+      'x-unigate-user-assertion': 'any',
       ...Object.fromEntries(required.map(({ name, examples }) => [name, asText(examples[0])])),
       ...(json !== undefined && { 'content-type': 'application/json' }),
     },

@@ -91,8 +91,8 @@ async function runSpeech<Upstream extends Candidate>(
   sendUpstream: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
   respond: CallResponder<Upstream>,
 ): Promise<void> {
-  reply.deferCharge();
   const { serving, ...priced } = await priceSpeech(request, job);
+  reply.deferCharge();
   const metering = await openMetering(request, { operation: job.operation, ...priced });
   const send = (signal: AbortSignal) => sendUpstream(request.gateway.channels.order(serving), signal);
   await runMeteredCall(request, reply, metering, send, respond);
