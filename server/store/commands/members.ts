@@ -6,7 +6,7 @@ import { affectsRow, countRows } from '../statement.ts';
 import { createToken, type NewToken } from './accounts.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import { lockMember, type Member } from './member-lock.ts';
-import { removeFamily } from './revocation.ts';
+import { removeFamilies } from './revocation.ts';
 
 /** Largest number of members of a user. */
 export const maxMembers = 1_000;
@@ -79,7 +79,7 @@ export async function removeMember(
   const deleted: number[] = [];
   // A child of the member's keys can be created meanwhile, so the keys are read again until none is left.
   for (let keys = await keysOf(trx, id); keys.length > 0; keys = await keysOf(trx, id))
-    for (const key of keys) deleted.push(...(await removeFamily(trx, key, now)));
+    deleted.push(...(await removeFamilies(trx, keys, now)));
   if (change !== undefined)
     await recordChange(trx, { ...change, subject: `member ${id}`, details: { user_id: userId, deleted } });
   return 'removed';
@@ -87,7 +87,7 @@ export async function removeMember(
 
 async function keysOf(trx: Db, memberId: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
-    select id from tokens where member_id = ${memberId} and deleted_at is null order by id desc`.execute(trx);
+    select id from tokens where member_id = ${memberId} and deleted_at is null order by id`.execute(trx);
   return rows.map(({ id }) => id);
 }
 

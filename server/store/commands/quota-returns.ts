@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, TokensTable } from '../schema.ts';
-import { execute, isPostgres } from '../statement.ts';
+import { execute } from '../statement.ts';
 import { type BudgetedKey, chargeBudgets, lockBudgetsOf } from './budget-moves.ts';
-import { returnLeftover } from './revocation.ts';
+import { lockWithFunders, returnLeftover } from './revocation.ts';
 import { WalletMoves } from './wallet-moves.ts';
 
 /** Where the quota of a lease or reservation came from. */
@@ -48,7 +48,7 @@ export class QuotaReturns {
   }
 
   async apply(trx: Db, now: number): Promise<void> {
-    await lockKeys(trx, [...this.#keys.keys()]);
+    await lockWithFunders(trx, [...this.#keys.keys()], { deletedOnly: true });
     for (const [id, sum] of [...this.#keys].sort(([left], [right]) => left - right))
       await returnToKey(trx, id, sum, now);
     await this.#wallets.apply(trx);
@@ -59,15 +59,6 @@ export class QuotaReturns {
     );
     for (const { key, reserved } of budgets) await chargeBudgets(trx, key, { reserved, charged: 0 }, now);
   }
-}
-
-/** Locks keys, and the funders of deleted ones, in the order of ids. A funder is older than its keys. */
-async function lockKeys(trx: Db, ids: readonly number[]): Promise<void> {
-  if (!isPostgres(trx) || ids.length === 0) return;
-  await sql`
-    select 1 from tokens where id = any(${ids}) or id in (
-      select funder_id from tokens where id = any(${ids}) and deleted_at is not null)
-    order by id for no key update`.execute(trx);
 }
 
 /** Returns quota to a key, and from a deleted key to its funder. */

@@ -4,7 +4,7 @@ import { walletOf } from '../queries/wallets.ts';
 import type { Db, RefundsTable } from '../schema.ts';
 import { balanceOf } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
-import { returnLeftover } from './revocation.ts';
+import { lockWithFunders, returnLeftover } from './revocation.ts';
 import { moveInWallet } from './wallet-moves.ts';
 
 export interface NewRefund {
@@ -121,6 +121,7 @@ async function credit(
   now: number,
 ): Promise<RefundRow> {
   const { request_id: requestId, token_id: id, amount, unlimited } = refund;
+  await lockWithFunders(trx, [id], { deletedOnly: true });
   const { rows } = await sql<{ deleted_at: number | null; wallet_id: number | null }>`
     update tokens set used_quota = used_quota - ${amount}, remain_quota = remain_quota + ${unlimited === 1 ? 0 : amount}
     where id = ${id} returning deleted_at, wallet_id`.execute(trx);

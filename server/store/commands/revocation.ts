@@ -1,31 +1,48 @@
-import { sql } from 'kysely';
-import { familyOf, lineOf } from '../queries/lineage.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { familiesOf, lineOf } from '../queries/lineage.ts';
+import { oneOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
-import { affectsRow } from '../statement.ts';
+import { affectsRow, isPostgres } from '../statement.ts';
 import { grant } from './accounts.ts';
 import { lockToken } from './balances.ts';
 
-/** Deletes a key with its descendants and returns their quota to their funders. Returns the deleted ids, none without such a key. */
-export async function removeFamily(trx: Db, id: number, now: number): Promise<number[]> {
+/** Deletes keys with their descendants and returns their quota to their funders. Returns the deleted ids, none without such keys. */
+export async function removeFamilies(trx: Db, ids: readonly number[], now: number): Promise<number[]> {
+  await lockWithFunders(trx, await liveFamilies(trx, ids));
+  // Another transaction may have deleted a key before, and moved its children out of the family.
+  const roots = await liveOf(trx, oneOf(trx, sql`id`, ids));
   const removed: number[] = [];
-  let live = await liveFamily(trx, id);
-  if (!live.includes(id)) return [];
-  // A key can create others until it is deleted, so the family is read again until it is empty.
+  // A key can create others until it is locked, so the families are read again until they are empty.
+  let live = await liveFamilies(trx, roots);
   while (live.length > 0) {
     for (const one of live) if (await markDeleted(trx, one, now)) removed.push(one);
-    live = await liveFamily(trx, id);
+    live = await liveFamilies(trx, roots);
   }
-  if (!removed.includes(id)) return [];
   // A key is younger than its creator. The descending order returns quota up the complete chain.
   for (const one of removed.toSorted((left, right) => right - left)) await returnLeftover(trx, one, now);
   return removed;
 }
 
-/** Ids of a key and its descendants that are not deleted, the youngest first: a key is always locked before its creator. */
-async function liveFamily(trx: Db, id: number): Promise<number[]> {
+/** Ids of keys and their descendants that are not deleted. */
+const liveFamilies = (trx: Db, ids: readonly number[]) => liveOf(trx, sql`id in ${familiesOf(trx, ids)}`);
+
+async function liveOf(trx: Db, condition: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
-    select id from tokens where deleted_at is null and id in ${familyOf(id)} order by id desc`.execute(trx);
+    select id from tokens where deleted_at is null and ${condition} order by id`.execute(trx);
   return rows.map((row) => row.id);
+}
+
+/** Locks keys and their funders in the order of ids. A funder is older than its keys. `deletedOnly`: only the funders of deleted keys. */
+export async function lockWithFunders(
+  trx: Db,
+  ids: readonly number[],
+  { deletedOnly = false }: { deletedOnly?: boolean } = {},
+): Promise<void> {
+  if (!isPostgres(trx) || ids.length === 0) return;
+  await sql`
+    select 1 from tokens where id = any(${ids}) or id in (
+      select funder_id from tokens where id = any(${ids}) ${deletedOnly ? sql`and deleted_at is not null` : sql``})
+    order by id for no key update`.execute(trx);
 }
 
 function markDeleted(trx: Db, id: number, now: number): Promise<boolean> {
@@ -36,6 +53,9 @@ function markDeleted(trx: Db, id: number, now: number): Promise<boolean> {
 
 /** Moves the live children of a key to its own creator. They keep the right to create keys only if the key has it. Returns their ids. */
 export async function adoptChildren(trx: Db, id: number): Promise<number[]> {
+  // The lock of the key also prevents that it creates others meanwhile.
+  const children = await liveOf(trx, sql`maker_id = ${id}`);
+  await lockWithFunders(trx, [id, ...children]);
   const { rows } = await sql<{ id: number }>`
     update tokens set maker_id = parent.maker_id,
       create_keys = case when parent.create_keys = 0 then 0 else tokens.create_keys end
@@ -44,7 +64,7 @@ export async function adoptChildren(trx: Db, id: number): Promise<number[]> {
   return rows.map((row) => row.id).toSorted((left, right) => left - right);
 }
 
-/** Returns the remaining quota of a key to its funder, if it has one. */
+/** Returns the remaining quota of a key to its funder, if it has one. The caller has locked both with `lockWithFunders`. */
 export async function returnLeftover(trx: Db, id: number, now: number): Promise<void> {
   const token = await lockToken(trx, id);
   if (token === undefined) throw new Error(`key ${id} does not exist`);

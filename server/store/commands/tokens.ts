@@ -15,7 +15,14 @@ import { lockToken } from './balances.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import { canGiveAdminScope } from './key-rights.ts';
 import { lockMember } from './member-lock.ts';
-import { adoptChildren, isInFamily, recordMove, removeFamily, returnLeftover } from './revocation.ts';
+import {
+  adoptChildren,
+  isInFamily,
+  lockWithFunders,
+  recordMove,
+  removeFamilies,
+  returnLeftover,
+} from './revocation.ts';
 import { lockUser } from './user-lock.ts';
 
 type CreateTokenResult =
@@ -128,7 +135,7 @@ export async function deleteToken(
   if (rows.length === 0) return 'not_found';
   // For a key with limits, only its family exists.
   if (by !== null && !(await isInFamily(trx, id, by))) return 'not_found';
-  const removed = await removeFamily(trx, id, now);
+  const removed = await removeFamilies(trx, [id], now);
   // A concurrent transaction deleted it.
   if (removed.length === 0) return 'not_found';
   if (change !== undefined) {
@@ -143,10 +150,8 @@ export async function revokeToken(
   trx: Db,
   { id, keepChildren = false, change }: { id: number; keepChildren?: boolean; change: Creation },
 ): Promise<boolean> {
-  // Prevents that it creates keys meanwhile.
-  await lockToken(trx, id);
   const moved = keepChildren ? await adoptChildren(trx, id) : [];
-  const removed = await removeFamily(trx, id, change.now);
+  const removed = await removeFamilies(trx, [id], change.now);
   if (removed.length === 0) return false;
   const details = {
     ...change.details,
@@ -247,6 +252,10 @@ export async function returnLeftovers(trx: Db, { limit, now }: { limit: number; 
   const { rows } = await sql<{ id: number }>`
     select id from tokens where deleted_at is not null and funder_id is not null and remain_quota > 0
     order by id desc limit ${limit}`.execute(trx);
+  await lockWithFunders(
+    trx,
+    rows.map(({ id }) => id),
+  );
   for (const { id } of rows) await returnLeftover(trx, id, now);
   return rows.length;
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { oneOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
 
 /** The keys that a key was created with, directly or through others. The key works only while all of them do. */
@@ -48,6 +49,15 @@ export function earliest(one: number, other: number): number {
 export const familyOf = (tokenId: number): RawBuilder<number> => sql`(
   with recursive family (id) as (
     select cast(${tokenId} as bigint)
+    union
+    select t.id from tokens t join family on t.maker_id = family.id
+  )
+  select id from family)`;
+
+/** Ids of keys and their descendants, including deleted ones. */
+export const familiesOf = (db: Db, tokenIds: readonly number[]): RawBuilder<number> => sql`(
+  with recursive family (id) as (
+    select id from tokens where ${oneOf(db, sql`id`, tokenIds)}
     union
     select t.id from tokens t join family on t.maker_id = family.id
   )
