@@ -53,6 +53,7 @@ describe.each(engines)('accounts on %s', (engine) => {
       requestsPerMinute: null,
       sockets: null,
       adminScope: false,
+      isSession: false,
       canCreateKeys: true,
       makerId: null,
       lineage: { ancestorIds: [], isCutOff: false, expiredTime: -1 },

@@ -49,6 +49,7 @@ describeOperation('createUserToken', {
         group: 'default',
         admin: false,
         create_keys: true,
+        session: false,
         created_by: null,
         requests_per_minute: null,
         sockets: null,
