@@ -1265,8 +1265,9 @@ export interface paths {
         /**
          * Exchange a user assertion for a session key.
          * @description A proxy of the operator signs people in and adds the header `x-unigate-user-assertion` to their requests. This
-         *     operation verifies the header and returns a session key of the user, or of the member that the assertion names. It
-         *     names no sub-account, because customers choose the names of their sub-accounts. The header is no credential of any other operation.
+         *     operation verifies the header and returns a session key of the user, or of the member that the assertion names. An
+         *     assertion cannot name a sub-account, because customers choose the names of their sub-accounts. The header is no
+         *     credential of any other operation.
          *
          *     A session key is sent as any other key. It sees everything of its user that the role of its member allows, and never has the
          *     scope `admin`. If the user has a wallet, it makes calls that the wallet pays. Without a wallet, only calls that cost nothing are allowed.
@@ -7461,7 +7462,7 @@ export interface components {
              * @description Id of the member who has the key. Null if it belongs to the user itself.
              */
             member_id?: number | null;
-            /** @description True for the session key of a user or member. `POST /api/session` created it. Its rights do not change except with the role of its member. */
+            /** @description True for the session key of a user or member, which `POST /api/session` created. Only a new role of its member changes its rights. */
             session?: boolean;
         };
         /**
@@ -8263,7 +8264,7 @@ export interface components {
         MyTaskDetails: components["schemas"]["MyTask"] & {
             /** @description Quota per unit when the task was created, before the ratio of the group. Null if a price rule applies. */
             unit_price: number | null;
-            /** @description The price rule of the task. Before the end, the one that the reservation is for. Null if every unit has the same price. */
+            /** @description The price rule of the task. Until the task ends, it is the rule of the reservation. Null if every unit has the same price. */
             price_rule: components["schemas"]["PriceRule"] | null;
             /** @description Price multiplier of the group. */
             group_ratio: number;
@@ -10260,7 +10261,7 @@ export interface components {
         };
         /**
          * Change
-         * @description A change that an admin requested, a change of a sub-account by its customer, or one that a gateway detected in its configuration.
+         * @description A change that an admin requested, that a customer made to a sub-account, or that a gateway detected in its configuration.
          */
         Change: {
             /**
@@ -11942,7 +11943,7 @@ export interface components {
              */
             revision: string;
             /**
-             * @description Fields of the request that price rules can depend on, under their names in `when`. Omitted fields of the request have their default, or the value that costs the most if the provider chooses it.
+             * @description Fields of the request that price rules can depend on, under their names in `when`. Omitted fields of the request have their default. If the provider chooses them, the resolution is the highest, `duration` is the longest, and `ratio` is `adaptive` or absent. The reservation is the highest price of all videos that the provider can choose.
              * @example {
              *       "resolution": "1080p",
              *       "duration": 5
@@ -12598,7 +12599,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The assertion is valid, but no session is possible: there is no such user or member, several have the name, the user or its session key is disabled, or the request comes from a page of another origin. The message names the claim. */
+        /** @description The assertion is valid, but no session is possible. There is no such user or member, several have the name, or the user or its session key is disabled. The message names the claim. A page of another origin also gets this response. */
         AssertionForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
