@@ -34,19 +34,27 @@ export async function showStatement(
   else await saveFile(output, file);
 }
 
-/** The lines of a statement with the changes of balance and debt. */
+/**
+ * The lines of a statement with the changes of balance and debt. `charged` differs from the balance if the wallet of another
+ * user paid, or if the key had no limit.
+ */
 function statementRows(
   { opening, corrections, grants, charges, refunds, forfeited, closing }: Statement,
   amount: AmountFormat,
 ): string[][] {
-  const row = (label: string, balance: number, debt: number) => [label, amount(balance), amount(debt)];
+  const row = (label: string, balance: number, debt: number, quota?: number) => [
+    label,
+    amount(balance),
+    amount(debt),
+    quota === undefined ? '' : amount(quota),
+  ];
   return [
-    ['', 'balance', 'debt'],
+    ['', 'balance', 'debt', 'charged'],
     row('opening', opening.balance, opening.debt),
     row('corrections', corrections.balance, corrections.debt),
     row('grants', grants.quota - grants.debt_settled, 0 - grants.debt_settled),
-    row('charges', 0 - charges.spent, charges.debt),
-    row('refunds', refunds.credited, 0),
+    row('charges', 0 - charges.spent, charges.debt, charges.quota),
+    row('refunds', refunds.credited, 0, 0 - refunds.quota),
     row('forfeited', 0 - forfeited, 0),
     row('closing', closing.balance, closing.debt),
   ];

@@ -115,6 +115,20 @@ test('sub-accounts are created with a key, changed and listed', async () => {
   expect(await run('update', String(user.id), '--disable')).toMatchObject({ code: 1 });
 });
 
+test('the statement of a sub-account shows the charges that the wallet of its customer paid', async () => {
+  const user = await client.admin.users.create({ name: 'Hopper Ltd' });
+  await client.admin.users.wallets.grant(user.id, { amount: 1_000, reference: 'first', reason: 'Top-up' });
+  const { id } = await client.admin.users.create({ name: 'Paris office', parent_id: user.id });
+  const { key } = await client.admin.tokens.create(id, { name: 'web', unlimited_quota: true });
+  const account = new Unigate({ baseUrl: gateway.url, apiKey: key });
+  await account.speech.create({ model: 'voxa-v3-flash', voice: 'voxanna', input: 'Ten letters' });
+  const { items } = await account.me.log.list({});
+  const month = new Date().toISOString().slice(0, 7);
+  const { stdout } = await runCommand(['statement', month], { env: { ...env, UNIGATE_API_KEY: key } });
+  expect(items[0]?.quota).toBeGreaterThan(0);
+  expect(stdout.toString()).toMatch(new RegExp(`^charges +0 +0 +${items[0]?.quota}$`, 'm'));
+});
+
 test('an unknown task', async () => {
   const { code, stderr } = await runCommand(['tasks', 'show', 'task_00000000000000000000000000000000'], {
     env,
@@ -126,7 +140,9 @@ test('an unknown task', async () => {
 test('statement lists the months, prints one, and saves it', async () => {
   const month = new Date().toISOString().slice(0, 7);
   expect(await printed('statement')).toMatch(new RegExp(`^${month} +open\\n$`));
-  expect(await printed('statement', month)).toMatch(/^ +balance +debt\nopening +0 +0\n[^]*closing +0 +0\n$/);
+  expect(await printed('statement', month)).toMatch(
+    /^ +balance +debt +charged\nopening +0 +0\n[^]*closing +0 +0\n$/,
+  );
   expect(JSON.parse(await printed('statement', month, '--json'))).toMatchObject({ month, final: false });
   expect(await printed('statement', month, '-o', '-')).toMatch(/^line,day,/);
   expect(await runCommand(['statement', '2026-13'], { env })).toMatchObject({ code: 1 });
