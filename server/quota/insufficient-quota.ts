@@ -30,7 +30,7 @@ export interface RefusedKey {
 export async function describeShortage(db: Db, { tokenId, hasLimits = false }: RefusedKey): Promise<string> {
   const { key, wallet, isOfSubAccount }: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
   if (wallet === undefined && (await findToken(db, tokenId))?.isSession === true)
-    return 'a session of a user without a wallet has no quota; create a key, to which the operator grants quota';
+    return 'the session key of a user without a wallet has no quota';
   const keyLeft = key === undefined ? Number.POSITIVE_INFINITY : Math.max(0, key.remain + key.leased);
   if (wallet === undefined) return `the key has ${keyLeft} left`;
   const walletLeft = wallet.remain + wallet.leased;

@@ -149,7 +149,9 @@ describe.each(engines)('on %s', (engine) => {
       const { key } = await sessionOf(target.url, user.name);
       const call = await sendTo(target, key, 'POST', '/v1/audio/speech', speech);
       expect(call.status).toBe(403);
-      expect(call.text).toContain('create a key, to which the operator grants quota');
+      expect(call.text).toContain(
+        'the session key of a user without a wallet has no quota, which does not cover this call',
+      );
       for (const fields of [{ unlimited_quota: true }, { remain_quota: 1 }]) {
         const made = await sendTo(target, key, 'POST', '/api/token/', { name: 'k', ...fields });
         expect(made.status).toBe(403);

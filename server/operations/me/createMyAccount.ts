@@ -24,6 +24,6 @@ export const createMyAccount: Handler<'createMyAccount'> = async ({ gateway, cal
 const refusals = {
   no_parent: 'The user of the key does not exist.',
   nested: 'The user is a sub-account, which cannot have sub-accounts.',
-  no_wallet: 'The user has no wallet, from which sub-accounts draw. Only the operator opens one.',
+  no_wallet: 'Sub-accounts require a wallet of the user, which only the operator can open.',
   too_many: `A user has at most ${maxAccounts} sub-accounts.`,
 } as const;
