@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('accounts', () => {
     await rename.getByLabel('Name').fill('Lyon office');
     await rename.getByRole('button', { name: 'Save' }).click();
     await row.getByRole('button', { name: 'Disable Lyon office' }).click();
-    await page.getByText('All keys of the account are refused').waitFor();
+    await page.getByText('The gateway refuses all keys of the account').waitFor();
     await page.getByRole('button', { name: 'Disable account' }).click();
     await row.getByText('disabled').waitFor();
     await expect(client(accountKey).me.retrieve()).rejects.toMatchObject({ status: 401 });

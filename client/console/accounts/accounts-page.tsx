@@ -47,7 +47,7 @@ export default function AccountsPage() {
   return (
     <>
       <PageHead title="Accounts">
-        Offices or customers of {me?.user.name} with keys of their own, which draw from your wallet.
+        Sub-accounts of {me?.user.name}, such as offices or customers. Their keys draw from your wallet.
       </PageHead>
       <div class="stack">
         {state.status === 'failed' && <ErrorNotice error={state.error} />}
@@ -102,7 +102,7 @@ export default function AccountsPage() {
           onClose={close}
           call={(signal) => setDisabled(current.account.id, true, signal)}
         >
-          All keys of the account are refused and its sockets are closed, until you enable it again.
+          The gateway refuses all keys of the account and closes its sockets, until you enable it again.
         </ConfirmDialog>
       )}
     </>

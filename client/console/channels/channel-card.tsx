@@ -75,8 +75,8 @@ export function ChannelCard({
       )}
       {channel.resting_until !== null && (
         <p class="secondary">
-          Other channels are used first until <Time at={channel.resting_until * 1_000} />
-          {channel.unhealthy_reason !== null && `, because of a failure: ${channel.unhealthy_reason}`}.
+          Other channels are used first until <Time at={channel.resting_until * 1_000} />.
+          {channel.unhealthy_reason !== null && ` Kind of failure: ${channel.unhealthy_reason}.`}
         </p>
       )}
       <dl class="channel-figures">

@@ -28,7 +28,9 @@ export function SignIn() {
         <div>
           <h1>Sign in</h1>
           <p class="secondary">
-            Use an API key of this gateway. A gateway prints its first key when it starts.
+            {offersProxy
+              ? 'Use single sign-on, or an API key of this gateway.'
+              : 'Use an API key of this gateway. A gateway prints its first key when it starts.'}
           </p>
         </div>
         {signOutReason.value && state.status !== 'failed' && (
