@@ -39,6 +39,10 @@ export function httpDriver(node: string): TaskDriver {
       if (state === 'canceled') return { state: 'failed', error: taskCanceled };
       return { state, progress };
     },
+    async resume({ upstreamId }, _request, upstream) {
+      await ask(upstream, { method: 'POST', path: `/tasks/${upstreamId}/input` });
+      return { upstreamId, result: {} };
+    },
     async cancel({ upstreamId }, upstream) {
       await ask(upstream, { method: 'POST', path: `/tasks/${upstreamId}/cancel` });
     },

@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { hashKey } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
-import { changeOf, manualEnd, type NodeOptions, openNode } from './node.ts';
+import { acceptedTask, changeOf, inputOf, manualEnd, type NodeOptions, openNode } from './node.ts';
 
 export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   store: StoreOptions;
@@ -15,8 +15,10 @@ export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   account?: boolean;
   /** URL of an endpoint for events of the key and its user. */
   eventsUrl?: string;
-  /** Tasks to submit concurrently. */
+  /** Tasks to submit concurrently. Those with the prompt `hold` are canceled, those with `wait` get an input. */
   prompts: string[];
+  /** Each task has an idempotency key, so that a write of its own marks the start of its submission. */
+  idempotent?: boolean;
   /** An operator ends each task, and cancels those with the prompt `hold`. */
   manual?: boolean;
 }
@@ -36,7 +38,11 @@ const { tasks, order, start } = openNode(store, { ...options, token });
 await start();
 await Promise.all(
   options.prompts.map(async (prompt) => {
-    const { task } = await tasks.submit(order(prompt));
+    const made = order(prompt);
+    const { task } = await tasks.submit({
+      ...made,
+      ...(options.idempotent === true && { idempotencyKey: made.requestId }),
+    });
     print('submitted', task.id);
     if (options.manual === true) {
       if (prompt === 'hold') await tasks.cancelAny(task.id, changeOf(task.id));
@@ -44,6 +50,7 @@ await Promise.all(
       print('manual', task.id);
       return;
     }
+    if (prompt === 'wait') await tasks.resume(acceptedTask(task), inputOf(prompt));
     if (prompt !== 'hold') return;
     await tasks.cancel({ id: task.id, userId: token.userId, format: 'videos' });
     print('canceled', task.id);

@@ -4,10 +4,13 @@ import { Channels } from '../../server/channels/channels.ts';
 import { systemTimers } from '../../server/lib/timers.ts';
 import { Heartbeat, type HeartbeatOptions } from '../../server/quota/heartbeat.ts';
 import type { NewChange } from '../../server/store/commands/changes.ts';
+import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import { CallbackDeliveries } from '../../server/tasks/callbacks/callback-deliveries.ts';
 import { EventScan } from '../../server/tasks/callbacks/event-scan.ts';
+import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
+import type { ResumeInput } from '../../server/tasks/resumption.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import type { ManualEnd } from '../../server/tasks/transitions.ts';
@@ -40,6 +43,15 @@ export const changeOf = (id: string): NewChange => ({
   details: {},
   now: 1,
 });
+
+/** The input for a task that waits for one. */
+export const inputOf = (prompt: string): ResumeInput => ({ request: {}, facts: { prompt, input: 'more' } });
+
+/** @throws Error if no upstream has accepted the task */
+export function acceptedTask(task: TaskRecord | undefined): AcceptedTask {
+  if (task === undefined || task.upstreamId === null) throw new Error('no upstream has accepted the task');
+  return { ...task, upstreamId: task.upstreamId };
+}
 
 /** Opens the task engine of a gateway on the system clock, with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {

@@ -10,23 +10,36 @@ export function taskRows(store: Store) {
   return store.read.selectFrom('tasks').selectAll().orderBy('request_id').execute();
 }
 
-/** Checks that all tasks are final, none was submitted twice, and all quota is accounted for. */
+/**
+ * Checks that all tasks are final, none was submitted twice, and all quota is accounted for. `canDrop`: tasks that no
+ * provider received may have been dropped and refunded.
+ */
 export async function expectConsistent(
   store: Store,
   upstream: TaskUpstream,
   token: { id: number; userId: number },
   quota: number,
+  { canDrop = false }: { canDrop?: boolean } = {},
 ): Promise<void> {
   const keys = [...upstream.tasks.values()].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
   const tasks = await taskRows(store);
-  const expected = tasks.map(({ request_id, state }) =>
-    state === 'completed' ? [request_id, 'settled', taskSeconds * rate] : [request_id, 'refunded', null],
+  expect(tasks.map(({ id }) => id)).toEqual(expect.arrayContaining(keys));
+  const ids = tasks.map((task) => task.request_id);
+  const log = await logRows(store);
+  const dropped = log.filter(({ request_id: id }) => !ids.includes(id));
+  for (const row of canDrop ? dropped : [])
+    expect(row).toMatchObject({ status: 503, error_code: 'submission_interrupted' });
+  const refunded = canDrop ? dropped.map(({ request_id: id }) => [id, 'refunded', null] as const) : [];
+  const ended = tasks.map(({ request_id, state }) =>
+    state === 'completed'
+      ? ([request_id, 'settled', taskSeconds * rate] as const)
+      : ([request_id, 'refunded', null] as const),
   );
+  const expected = [...ended, ...refunded].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const closed = await reservationRows(store);
   expect(closed.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(expected);
-  const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
-  expect(logged).toEqual(tasks.map((task) => task.request_id));
+  expect(log.map((row) => row.request_id).toSorted()).toEqual(expected.map(([id]) => id));
   await expectBalanced(store, { ...token, unlimitedQuota: false, remainQuota: quota } as TokenRecord);
   expect((await store.report('auditLedger', null)).problems).toEqual([]);
 }

@@ -6,6 +6,8 @@ interface UpstreamTask {
   key: string;
   prompt: string;
   canceled: boolean;
+  /** Inputs that it accepted. Only the prompt `wait` needs one. */
+  inputs: number;
   /** Names of the nodes that polled it, in order. */
   polledBy: string[];
 }
@@ -15,7 +17,8 @@ export const taskSeconds = 4;
 
 /**
  * An upstream that outlives its gateways. The prompt determines the end of a task: `ok` completes and `fail` fails at
- * the third poll, `late` completes after `release`, and `hold` waits for a cancellation.
+ * the third poll, `late` completes after `release`, `hold` waits for a cancellation, and `wait` for an input, after which
+ * it completes.
  */
 export class TaskUpstream {
   readonly tasks = new Map<string, UpstreamTask>();
@@ -56,7 +59,13 @@ export class TaskUpstream {
       task.canceled = true;
       return [200, {}];
     }
+    if (action === 'input') {
+      if (task.prompt !== 'wait' || task.inputs > 0) return [409, {}];
+      task.inputs += 1;
+      return [200, {}];
+    }
     task.polledBy.push(node);
+    if (task.prompt === 'wait' && task.inputs === 0) return [200, { state: 'queued' }];
     if (task.prompt === 'hold') return [200, { state: task.canceled ? 'canceled' : 'queued' }];
     const running = task.prompt === 'late' ? !this.#released : task.polledBy.length < 3;
     if (running) return [200, { state: 'in_progress', progress: Math.min(90, task.polledBy.length * 30) }];
@@ -66,7 +75,7 @@ export class TaskUpstream {
   #submit({ key, prompt }: { key: string; prompt: string }): object {
     this.submitted.set(key, (this.submitted.get(key) ?? 0) + 1);
     const id = randomUUID();
-    this.tasks.set(id, { key, prompt, canceled: false, polledBy: [] });
+    this.tasks.set(id, { key, prompt, canceled: false, inputs: 0, polledBy: [] });
     return { id };
   }
 }
