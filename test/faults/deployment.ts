@@ -8,8 +8,10 @@ import { readSettings } from '../../server/settings/settings.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { databaseFile, openReader } from '../../server/store/sqlite/connection.ts';
 import { createLogger } from '../../server/telemetry/logger.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
+import { makeAccount } from '../store/ledger.ts';
 import type { GatewayOptions } from './gateway-process.ts';
 
 /** A data folder or database, and an upstream, that outlive killed gateways. */
@@ -18,27 +20,35 @@ export interface Deployment {
   /** A key with limited quota, and its record at creation. */
   key: string;
   token: TokenRecord;
+  /** The user who pays: that of the key, or the customer of its sub-account. */
+  payerId: number;
   /** Runs `work` with the clock of the upstream stopped, so that its tasks stay queued. */
   withFrozenUpstream<T>(work: () => Promise<T>): Promise<T>;
   /** Starts a gateway on the same data in this process. */
   serve(): Promise<RunningGateway>;
   /** Makes the killed gateways count as lost at once. On PostgreSQL this otherwise takes some seconds. */
   releaseOrphans(): Promise<void>;
+  /** Counts the open reservations of calls in the ledger, also while a gateway runs. */
+  countOpenCalls(): Promise<number>;
   remove(): Promise<void>;
 }
 
-/** Quota of the key. */
-const quota = 1_000_000;
+/** Quota of the key, and of the wallet. */
+export const startQuota = 1_000_000;
 /** Duration of an upstream task. */
 const taskTimeMs = 500;
 
 /**
  * Creates a deployment. `server` is the URL of the PostgreSQL database that gets a schema for it. With `wallet`, the key draws from a
- * wallet of its user.
+ * wallet of its user. With `account` too, it is one of a sub-account of that user.
  */
 export async function createDeployment(
   engine: Engine,
-  { server = databaseUrl, wallet = false }: { server?: string; wallet?: boolean } = {},
+  {
+    server = databaseUrl,
+    wallet = false,
+    account = false,
+  }: { server?: string; wallet?: boolean; account?: boolean } = {},
 ): Promise<Deployment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-faults-'));
   const schema = `test_${randomUUID().replaceAll('-', '')}`;
@@ -72,17 +82,19 @@ export async function createDeployment(
   const store = await openStore({ dataDir, ...stored });
   const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
   if (wallet) {
-    const grant = { userId: user.id, amount: quota, reason: 'paid', reference: 'payment' };
+    const grant = { userId: user.id, amount: startQuota, reason: 'paid', reference: 'payment' };
     const change = { userId: 1, tokenId: 1, action: 'grantToWallet', now: 1 };
     await store.run('grantToWallet', { ...grant, change });
   }
+  const owner = account ? await makeAccount(store, user.id) : user.id;
   const names = { name: 'a key', keyHash: hashKey(key), keyHint: keyHint(key) };
-  const token = await store.run('createToken', { userId: user.id, ...names, remainQuota: quota, now: 1 });
+  const token = await store.run('createToken', { userId: owner, ...names, remainQuota: startQuota, now: 1 });
   await store.close();
   return {
     options: { dataDir, config, ...stored },
     key,
     token,
+    payerId: user.id,
     async withFrozenUpstream(work) {
       frozenAt = Date.now();
       try {
@@ -97,6 +109,17 @@ export async function createDeployment(
     },
     async releaseOrphans() {
       if (engine === 'postgres') await run(`delete from ${schema}.gateways`);
+    },
+    async countOpenCalls() {
+      const ledger = engine === 'postgres' ? `${schema}.ledger` : 'ledger';
+      const open = `select 1 from ${ledger} where state = 'open' and kind = 'request'`;
+      if (engine === 'postgres') return (await run(open)).rows.length;
+      const reader = openReader(databaseFile(dataDir));
+      try {
+        return reader.prepare(open).all().length;
+      } finally {
+        reader.close();
+      }
     },
     async remove() {
       await sandbox.close();

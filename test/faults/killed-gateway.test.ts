@@ -1,7 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
+import { walletOf } from '../../server/store/queries/wallets.ts';
+import type { Store } from '../../server/store/store.ts';
 import { type Engine, engines } from '../store/engines.ts';
 import { expectBalanced, logRows, reservationRows } from '../store/ledger.ts';
-import { createDeployment, type Deployment } from './deployment.ts';
+import { connect } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
+import { createDeployment, type Deployment, startQuota } from './deployment.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { nativePoll, pollPath } from './poll-path.ts';
 
@@ -25,17 +29,22 @@ const requests: readonly { path: string; body: object }[] = [
   },
 ];
 
+/** A text that is spoken, and the price of each of its characters. */
+const speech = 'Hello.';
+const unitPrice = 10;
+
 /**
  * test/tasks/crash.test.ts covers every fault point on both engines, for tasks alone. These tests restart a whole gateway
  * with all protocols, for one point of each stage.
  */
-const points: readonly [engine: Engine, dieAt: string, payer: 'key' | 'wallet'][] = [
+const points: readonly [engine: Engine, dieAt: string, payer: 'key' | 'wallet' | 'sub-account'][] = [
   ['sqlite', 'submit:answered', 'key'],
   ['sqlite', 'cancel:answered', 'key'],
   ['sqlite', 'settle:between', 'wallet'],
   ['postgres', 'poll:recorded', 'key'],
   ['postgres', 'settle:between', 'key'],
   ['postgres', 'submit:answered', 'wallet'],
+  ['postgres', 'settle:after', 'sub-account'],
 ];
 
 // Not `on %s`: each point is tested with one engine only.
@@ -44,16 +53,20 @@ describe.each(points)('a gateway with %s', { concurrent: true }, (engine, dieAt,
     `killed at ${dieAt} loses nothing and charges nothing of a ${payer} twice`,
     { timeout: 240_000 },
     () =>
-      withDeployment(engine, { wallet: payer === 'wallet' }, async (deployment) => {
-        const child = await GatewayProcess.start({ ...deployment.options, dieAt });
-        // Every point except the completion is reached while the upstream is frozen. Later, all tasks might have ended.
-        const isBeforeCompletion = !dieAt.startsWith('settle:');
-        const pollPaths = await sendAll(deployment, child.url, () =>
-          isBeforeCompletion ? child.waitForKill() : undefined,
-        );
-        await child.waitForKill();
-        await recover(deployment, pollPaths);
-      }),
+      withDeployment(
+        engine,
+        { wallet: payer !== 'key', account: payer === 'sub-account' },
+        async (deployment) => {
+          const child = await GatewayProcess.start({ ...deployment.options, dieAt });
+          // Every point except the completion is reached while the upstream is frozen. Later, all tasks might have ended.
+          const isBeforeCompletion = !dieAt.startsWith('settle:');
+          const pollPaths = await sendAll(deployment, child.url, () =>
+            isBeforeCompletion ? child.waitForKill() : undefined,
+          );
+          await child.waitForKill();
+          await recover(deployment, pollPaths);
+        },
+      ),
   );
 });
 
@@ -199,9 +212,83 @@ test.runIf(engines.includes('postgres'))(
     }),
 );
 
+test.each(engines)(
+  'on %s, calls and sockets of a sub-account are charged to its customer once, and kills leave nothing reserved',
+  { timeout: 240_000 },
+  (engine) =>
+    withDeployment(engine, { wallet: true, account: true }, async (deployment) => {
+      const completed: string[] = [];
+      for (let round = 0; round < 2; round += 1) {
+        const child = await GatewayProcess.start(deployment.options);
+        const interrupted = speak(deployment, child.url, 'Hello. [[hang]]').then(
+          () => 'completed',
+          () => 'broken',
+        );
+        await vi.waitFor(async () => expect(await deployment.countOpenCalls()).toBe(1), { timeout: 30_000 });
+        const session = await startSession(deployment, child.url);
+        for (let pair = 0; pair < 3; pair += 1) {
+          const calls = [speech, speech].map((text) => speak(deployment, child.url, text));
+          completed.push(...(await Promise.all(calls)));
+        }
+        const finished = await startSession(deployment, child.url);
+        finished.send({ event_id: 'finish', type: 'session.finish' });
+        await finished.next(({ type }: Frame) => type === 'session.finished');
+        await finished.closed;
+        completed.push(String(finished.headers['x-request-id']));
+        child.kill();
+        await Promise.all([child.waitForKill(), session.closed]);
+        expect(await interrupted).toBe('broken');
+        await deployment.releaseOrphans();
+      }
+      const { gateway, close } = await deployment.serve();
+      try {
+        const { store } = gateway;
+        const released = async () =>
+          expect(await store.report('auditLedger', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+        await vi.waitFor(released, { timeout: 60_000, interval: 50 });
+        const charges = (await logRows(store)).map((row) => [row.request_id, row.quota] as const);
+        const cost = unitPrice * speech.length;
+        expect(charges).toHaveLength(completed.length);
+        expect(Object.fromEntries(charges)).toEqual(Object.fromEntries(completed.map((id) => [id, cost])));
+        const used = cost * completed.length;
+        await expectWallet(store, deployment, used);
+        await expectBalanced(store, deployment.token);
+      } finally {
+        await close(1_000);
+      }
+    }),
+);
+
+/** Checks that exactly `used` was taken from the wallet of the payer, and that nothing is reserved. */
+async function expectWallet(store: Store, { payerId }: Deployment, used: number): Promise<void> {
+  const balances = { balance: startQuota - used, reserved: 0, used, debt: 0 };
+  expect(await walletOf(store.read, payerId)).toMatchObject(balances);
+}
+
+/** Requests speech. Returns the request id of the completed call. */
+async function speak(deployment: Deployment, url: string, input: string): Promise<string> {
+  const body = { model: 'alpha3-tts-flash', input, voice: 'Aria' };
+  const reply = await send(deployment, url, '/v1/audio/speech', body);
+  expect(reply.status).toBe(200);
+  await reply.arrayBuffer();
+  return reply.headers.get('x-request-id') ?? '';
+}
+
+/** Opens a realtime session that has spoken a text. */
+async function startSession({ key }: Deployment, url: string) {
+  const client = await connect(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key });
+  const next = (type: string) => client.next((event: Frame) => event.type === type);
+  client.send({ event_id: 'update', type: 'session.update', session: { voice: 'Aria', mode: 'commit' } });
+  await next('session.updated');
+  client.send({ event_id: 'append', type: 'input_text_buffer.append', text: speech });
+  client.send({ event_id: 'commit', type: 'input_text_buffer.commit' });
+  await next('response.done');
+  return client;
+}
+
 async function withDeployment(
   engine: Engine,
-  options: { wallet?: boolean },
+  options: { wallet?: boolean; account?: boolean },
   use: (deployment: Deployment) => Promise<void>,
 ): Promise<void> {
   const deployment = await createDeployment(engine, options);
@@ -280,8 +367,10 @@ async function recover(deployment: Deployment, pollPaths: readonly string[]): Pr
     ]);
     expect(Object.fromEntries(ledger)).toMatchObject(Object.fromEntries(expectedStates));
     expect([...ledger.values()]).not.toContain('open');
-    const logged = (await logRows(gateway.store)).map(({ request_id }) => request_id);
-    expect(logged.toSorted()).toEqual([...ledger.keys()].toSorted());
+    const logged = await logRows(gateway.store);
+    expect(logged.map(({ request_id: id }) => id).toSorted()).toEqual([...ledger.keys()].toSorted());
+    const used = logged.reduce((sum, row) => sum + row.quota, 0);
+    if (deployment.token.hasWallet) await expectWallet(gateway.store, deployment, used);
     await expectBalanced(gateway.store, deployment.token);
     expect((await gateway.store.report('auditLedger', null)).problems).toEqual([]);
     expect((await send(deployment, url, '/v1/videos', requests[0]?.body)).status).toBe(200);
