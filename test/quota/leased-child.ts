@@ -13,8 +13,8 @@ export interface LeasedChild {
   options: Parameters<typeof openStore>[0];
   id: string;
   token: { id: number; userId: number };
-  /** A key whose calls exceed its quota, and that gets grants. */
-  poor: { id: number; userId: number };
+  /** A key whose calls exceed its quota, and that gets grants. `walletId`: the user whose wallet gets them instead. */
+  poor: { id: number; userId: number; walletId?: number };
 }
 
 // Makes calls and tasks until it is killed or terminated, and prints one line for each acknowledged settlement.
@@ -68,8 +68,11 @@ async function overspend(): Promise<void> {
     const requestId = `${id} ${requests}`;
     const request = { requestId, token: poor, model: 'm', unit: 'characters' as const, amount: 10 };
     if ((await calls.reserve(request)) !== 'reserved') {
-      const grant = { tokenId: poor.id, amount: 23, reason: 'more', idempotencyKey: requestId, change };
-      await store.run('grantQuota', grant);
+      const { walletId } = poor;
+      const grant = { amount: 23, reason: 'more', change };
+      if (walletId === undefined)
+        await store.run('grantQuota', { ...grant, tokenId: poor.id, idempotencyKey: requestId });
+      else await store.run('grantToWallet', { ...grant, userId: walletId, reference: requestId });
       continue;
     }
     const cost = 10 + (requests % 20);
