@@ -29,7 +29,7 @@ describe.each(engines)('metrics on %s', (engine) => {
   });
 
   const speak = async (input: string) => {
-    const reply = await post(target.url, target.key, '/v1/audio/speech', { ...speech, input });
+    const reply = await post(target.url, target.key, '/v1/audio/speech', { ...speech, input, stream: true });
     await reply.arrayBuffer();
     return reply.status;
   };

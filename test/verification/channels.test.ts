@@ -36,15 +36,15 @@ describe('channels for verification', () => {
       ],
     });
     const client = new SessionClient(target.url, target.key);
+    first.instead = (_request, response) => sendJson(response, 500, {});
+    expect((await client.call('POST', sessionsPath, {})).status).toBe(502);
+    expect(second.sessions.size).toBe(0);
     first.instead = (_request, response) => sendJson(response, 401, {});
     const { session_id: id } = await client.start();
     expect(id).toBe('vs_second_1');
     first.seen.length = 0;
     await client.show(id);
     expect([first.seen.length, second.reads().length]).toEqual([0, 1]);
-    first.instead = (_request, response) => sendJson(response, 500, {});
-    expect((await client.call('POST', sessionsPath, {})).status).toBe(502);
-    expect(second.sessions.size).toBe(1);
   });
 
   test('return 503 for a session of a removed channel until it expires', async () => {
