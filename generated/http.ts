@@ -10491,8 +10491,11 @@ export interface components {
              * @description End of the cool-down. Unix time in seconds.
              */
             resting_until: number | null;
-            /** @description Kind of failure that started the cool-down, here or on another gateway. Null for a healthy channel. */
-            unhealthy_reason: components["schemas"]["ChannelFailure"] | null;
+            /**
+             * @description Kind of failure that started the cool-down, here or on another gateway. Null for a healthy channel.
+             * @enum {string|null}
+             */
+            unhealthy_reason: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy" | null;
             /** @description Author, time and reason of the disabling. Null if the channel is not disabled. */
             disabled: {
                 /** @description The reason. */

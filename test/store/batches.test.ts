@@ -45,7 +45,7 @@ test('a command that does not fit in memory fails no other command and can be re
     args: { name: 'a'.repeat(length), group: 'default', now: 1 },
   });
   const names = async () =>
-    (await db.selectFrom('users').select('name').execute()).map(({ name }) => name.length);
+    (await db.selectFrom('users').select('name').orderBy('id').execute()).map(({ name }) => name.length);
   const batch = () => batches.run([make(1), make(1_000_000), make(3)]);
   try {
     const { page_count: pages } = connection.prepare('pragma page_count').get() as { page_count: number };

@@ -181,6 +181,8 @@ const needsEdit = new Set([
   'createMyAccount',
   'updateMyAccount',
   'createMyAccountToken',
+  // The gateway must accept user assertions.
+  'createSession',
   'customizeVoice clone',
   'customizeVoice update',
   'customizeVoice alpha_clone',

@@ -124,7 +124,7 @@ function requestOf(openapi: JsonObject, operation: Operation, body?: Body): Json
   const type = body?.mediaType === 'application/json' ? [{ key: 'Content-Type', value: body.mediaType }] : [];
   return {
     method: method.toUpperCase(),
-    ...(Array.isArray(node.security) && node.security.length === 0 && { auth: { type: 'noauth' } }),
+    ...(!sendsKey(node) && { auth: { type: 'noauth' } }),
     header: [...type, ...fieldsIn('header')],
     url: {
       raw: `{{baseUrl}}/${parts}${sent.length > 0 ? `?${sent.join('&')}` : ''}`,
@@ -187,4 +187,9 @@ function responsesOf(openapi: JsonObject, node: JsonObject, originalRequest: Jso
       }),
     ),
   );
+}
+
+/** Whether an operation accepts the key of the collection. */
+function sendsKey({ security }: JsonObject): boolean {
+  return !Array.isArray(security) || security.some((one) => isObject(one) && 'bearerAuth' in one);
 }
