@@ -57,6 +57,7 @@ const differences: Readonly<
   // The message of a provider names no field.
   'Provider rules': (response) => response.status === 400 && paramOf(response) === undefined,
   'Example ids': ({ status }, message, request) => status === 404 && usesExampleId(request, message),
+  'Sub-accounts': ({ status }, message) => status === 403 && message.includes('require a wallet'),
 };
 
 function paramOf(response: HttpResponse): unknown {
