@@ -189,7 +189,7 @@ describe.each(engines)('sub-accounts that their customer manages on %s', (engine
       await expectRefused(createKey(by, id), 404, none);
     }
     const poor = await newToken(target, (await newUser(target)).id, { unlimited_quota: true });
-    await expectRefused(create(poor.key), 403, 'has no wallet');
+    await expectRefused(create(poor.key), 403, 'require a wallet');
     for (const body of [{ group: 'partner' }, { parent_id: paris.id }, { role: 'admin' }]) {
       expect((await create(key, { name: 'Rome', ...body })).status).toBe(400);
       expect((await update(key, paris.id, body)).status).toBe(400);

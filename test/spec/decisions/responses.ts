@@ -108,6 +108,7 @@ export const responses: Limits = {
   'ReloadReply.data.revision': { pattern: '^[0-9a-f]{12}$' },
   'ChannelTestReply.data.request': { enum: ['speech', 'embeddings', 'count_tokens', 'query'] },
   'ChannelTestReply.data.failure': { enum: [...channelFailures, null] },
+  'Channel.unhealthy_reason': { enum: [...channelFailures, null] },
   'ChannelLimit.limit': {
     enum: ['requests_per_minute', 'concurrent_calls', 'concurrent_tasks', 'spend_per_day'],
   },
