@@ -54,7 +54,6 @@ export async function startGateway(
       core,
       nodeOptions: [
         ...startOptions,
-        '--expose-gc',
         ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
       ],
       environment: {

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Preloaded into every measured process. Reports its CPU usage, memory and longest event loop turn on request, and collects garbage.
+// Preloaded into every measured process. Reports its CPU usage, memory and longest event loop turn on request.
 
-export type MeterQuery = 'cpu' | 'turn' | 'memory' | 'collect';
+export type MeterQuery = 'cpu' | 'turn' | 'memory';
 
 /** User and system CPU time since the start of the process. */
 export interface CpuUsed {
@@ -80,11 +80,6 @@ if (cluster.isWorker) {
     }
     if (query === 'memory') {
       void residentTotal().then((all) => process.send?.(all));
-      return;
-    }
-    if (query === 'collect') {
-      globalThis.gc?.();
-      process.send?.({});
       return;
     }
     if (!isWatching) watch();

@@ -152,11 +152,6 @@ export class ServerProcess {
     return residentBytes;
   }
 
-  /** Frees all unreachable memory of the main thread. Requires --expose-gc. */
-  async collectGarbage(): Promise<void> {
-    await this.#query('collect');
-  }
-
   /** Returns the longest turn of its event loop since the last call. */
   longestTurn(): Promise<LongestTurn> {
     return this.#query('turn');

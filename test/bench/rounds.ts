@@ -109,9 +109,6 @@ export class Rounds {
     connections: number,
   ): Promise<Omit<Measurement, 'process'>> {
     const { stub } = this.#targets;
-    // A dead object in the old generation keeps the young objects that it references, so that each scavenge promotes more of
-    // them. A process in this state takes a third more CPU, until its next full collection.
-    await server.collectGarbage();
     const stubBefore = await stub.cpuMicroseconds();
     const load = { request: requestText(bench), connections, seconds, bodyBytes };
     const result = await measureLoad(this.#load, server, load).catch((cause: unknown) => {

@@ -46,7 +46,7 @@ export class Targets {
             module: here(raw),
             core: 'measured',
             arguments: [origin],
-            nodeOptions: [...startOptions, '--expose-gc'],
+            nodeOptions: startOptions,
           }),
         );
         const gateway = await startGateway(server, origin, profile);
