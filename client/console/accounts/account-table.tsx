@@ -1,6 +1,6 @@
 import { Ban, ChartColumn, CircleCheck, KeyRound, Pencil, ReceiptText } from 'lucide';
 import type { Account } from '../../index.ts';
-import { Button } from '../parts/button.tsx';
+import { IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Badge } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
@@ -21,7 +21,7 @@ interface AccountTableProps {
 export function AccountTable({ accounts, onCreateKey, onChange, onDisable, onEnable }: AccountTableProps) {
   return (
     <ScrollRegion label="Accounts">
-      <table class="table accounts-table">
+      <table class="table wrapped-names">
         <TableHead
           columns={[
             'Name',
@@ -47,26 +47,20 @@ export function AccountTable({ accounts, onCreateKey, onChange, onDisable, onEna
                 <Time isBrief at={account.created_time * 1_000} />
               </td>
               <td>
-                <div class="accounts-actions">
+                <div class="row-actions">
                   <IconLink icon={ChartColumn} page="usage" account={account} />
                   <IconLink icon={ReceiptText} page="statements" account={account} />
-                  <Button
-                    small
-                    variant="plain"
+                  <IconButton
                     icon={KeyRound}
                     label={`Create a key for ${account.name}`}
                     onClick={() => onCreateKey(account)}
                   />
-                  <Button
-                    small
-                    variant="plain"
+                  <IconButton
                     icon={Pencil}
                     label={`Rename ${account.name}`}
                     onClick={() => onChange(account)}
                   />
-                  <Button
-                    small
-                    variant="plain"
+                  <IconButton
                     icon={account.disabled ? CircleCheck : Ban}
                     label={`${account.disabled ? 'Enable' : 'Disable'} ${account.name}`}
                     onClick={() => (account.disabled ? onEnable : onDisable)(account)}

@@ -11,7 +11,6 @@ import { PageHead } from '../shell/page-head.tsx';
 import { AccountDialog } from './account-dialog.tsx';
 import { AccountTable } from './account-table.tsx';
 import { CreateAccountKey } from './create-account-key.tsx';
-import './accounts.css';
 
 /** An open dialog and the sub-account that it concerns. */
 type Open =
@@ -52,7 +51,7 @@ export default function AccountsPage() {
       <div class="stack">
         {state.status === 'failed' && <ErrorNotice error={state.error} />}
         {enable.state.value.status === 'failed' && <ErrorNotice error={enable.state.value.error} />}
-        {accounts === undefined && state.status !== 'failed' && <div class="skeleton accounts-skeleton" />}
+        {accounts === undefined && state.status !== 'failed' && <div class="skeleton list-skeleton" />}
         {accounts?.length === 0 && (
           <EmptyState icon={Building} title="There are no accounts yet.">
             <p>An account sees only its own calls. Usage and statements show what each account spends.</p>
@@ -61,7 +60,7 @@ export default function AccountsPage() {
         )}
         {accounts !== undefined && accounts.length > 0 && (
           <>
-            <div class="row accounts-create">{createButton}</div>
+            <div class="row list-create">{createButton}</div>
             <AccountTable
               accounts={accounts}
               onCreateKey={(account) => (open.value = { name: 'key', account })}

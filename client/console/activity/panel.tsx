@@ -1,5 +1,5 @@
 import { X } from 'lucide';
-import { Button } from '../parts/button.tsx';
+import { IconButton } from '../parts/button.tsx';
 import { CallDetails } from './call-details.tsx';
 import { setFilters } from './filters.ts';
 import { TaskDetails } from './task-details.tsx';
@@ -9,13 +9,7 @@ export function Panel({ task, request }: { task: string; request: string }) {
   return (
     <aside class="panel" aria-label={task ? 'Task' : 'Call'}>
       <div class="panel-close">
-        <Button
-          small
-          variant="plain"
-          icon={X}
-          label="Close (Escape)"
-          onClick={() => setFilters({ task: '', request: '' })}
-        />
+        <IconButton icon={X} label="Close (Escape)" onClick={() => setFilters({ task: '', request: '' })} />
       </div>
       {task ? <TaskDetails id={task} /> : <CallDetails requestId={request} />}
     </aside>

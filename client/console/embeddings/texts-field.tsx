@@ -1,7 +1,7 @@
 import { ListPlus, X } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import { formatCount } from '../parts/numbers.tsx';
 import type { TextDraft, TextDrafts } from './texts.ts';
 
@@ -100,7 +100,7 @@ function TextInput({ draft: { text }, number, isInvalid, onEdit, onAdd, onRemove
           }
         }}
       />
-      <Button small variant="plain" icon={X} label={`Remove text ${number}`} onClick={onRemove} />
+      <IconButton icon={X} label={`Remove text ${number}`} onClick={onRemove} />
     </>
   );
 }

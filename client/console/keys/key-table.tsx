@@ -1,6 +1,6 @@
 import { Coins, CornerDownRight, SlidersHorizontal, Trash2 } from 'lucide';
 import type { Token } from '../../index.ts';
-import { Button } from '../parts/button.tsx';
+import { IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Time } from '../parts/numbers.tsx';
 import { KeyLimits, KeyQuota, KeyStatus } from './key-facts.tsx';
@@ -68,25 +68,19 @@ export function KeyTable({ tokens, isAdmin = false, onAction }: KeyTableProps) {
                 <td class="key-actions">
                   {isAdmin && token.session !== true && (
                     <>
-                      <Button
-                        small
-                        variant="plain"
+                      <IconButton
                         icon={Coins}
                         label={`Grant quota to ${token.name}`}
                         onClick={() => onAction('grant', token)}
                       />
-                      <Button
-                        small
-                        variant="plain"
+                      <IconButton
                         icon={SlidersHorizontal}
                         label={`Change the limits of ${token.name}`}
                         onClick={() => onAction('edit', token)}
                       />
                     </>
                   )}
-                  <Button
-                    small
-                    variant="plain"
+                  <IconButton
                     icon={Trash2}
                     label={`Revoke ${token.name}`}
                     onClick={() => onAction('revoke', token)}

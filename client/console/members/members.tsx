@@ -2,15 +2,14 @@ import { useSignal } from '@preact/signals';
 import { KeyRound, Pencil, Trash2, UserRound, UserRoundPlus } from 'lucide';
 import type { Member } from '../../index.ts';
 import { useLastResult, useLoaded } from '../calls/run.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { formatCount, Time } from '../parts/numbers.tsx';
 import { ScrollRegion } from '../parts/scroll-region.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import type { MemberCalls } from './member-calls.ts';
 import { MemberDialog } from './member-dialog.tsx';
-import './members.css';
-import { TableHead } from '../parts/table-head.tsx';
 
 /** An open dialog and the member that it concerns. */
 type Open = { name: 'create' } | { name: 'edit' | 'remove'; member: Member };
@@ -46,7 +45,7 @@ export function Members({ calls, ownId, refreshKey, onCreateKey }: MembersProps)
   return (
     <div class="stack">
       {state.status === 'failed' && <ErrorNotice error={state.error} />}
-      {members === undefined && state.status !== 'failed' && <div class="skeleton members-skeleton" />}
+      {members === undefined && state.status !== 'failed' && <div class="skeleton list-skeleton" />}
       {members?.length === 0 && (
         <EmptyState icon={UserRound} title="There are no members yet.">
           <p>A developer calls models and manages own keys. A billing member reads usage and statements.</p>
@@ -55,9 +54,9 @@ export function Members({ calls, ownId, refreshKey, onCreateKey }: MembersProps)
       )}
       {members !== undefined && members.length > 0 && (
         <>
-          <div class="row members-create">{createButton}</div>
+          <div class="row list-create">{createButton}</div>
           <ScrollRegion label="Members">
-            <table class="table members-table">
+            <table class="table wrapped-names">
               <TableHead
                 columns={[
                   'Name',
@@ -81,26 +80,20 @@ export function Members({ calls, ownId, refreshKey, onCreateKey }: MembersProps)
                       <Time isBrief at={member.created_time * 1_000} />
                     </td>
                     <td>
-                      <div class="members-actions">
+                      <div class="row-actions">
                         {onCreateKey && (
-                          <Button
-                            small
-                            variant="plain"
+                          <IconButton
                             icon={KeyRound}
                             label={`Create a key for ${member.name}`}
                             onClick={() => onCreateKey(member)}
                           />
                         )}
-                        <Button
-                          small
-                          variant="plain"
+                        <IconButton
                           icon={Pencil}
                           label={`Change ${member.name}`}
                           onClick={() => (open.value = { name: 'edit', member })}
                         />
-                        <Button
-                          small
-                          variant="plain"
+                        <IconButton
                           icon={Trash2}
                           label={`Remove ${member.name}`}
                           onClick={() => (open.value = { name: 'remove', member })}

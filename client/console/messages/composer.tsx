@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ArrowUp, ImagePlus, Square, X } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import type { Attachments } from './attachments.ts';
 import { focusIfLost } from './focus.ts';
 import { BlockImage } from './image.tsx';
@@ -78,13 +78,7 @@ export function Composer({ text, attachments, isStreaming, onInput, onSend, onSt
         }}
       />
       <div class="row-between">
-        <Button
-          small
-          variant="plain"
-          icon={ImagePlus}
-          label="Add images"
-          onClick={() => picker.current?.click()}
-        />
+        <IconButton icon={ImagePlus} label="Add images" onClick={() => picker.current?.click()} />
         <input
           ref={picker}
           type="file"

@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide';
 import { useEffect, useId } from 'preact/hooks';
 import type { Form } from '../contract/form.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import type { ToolDraft, ToolDrafts } from './tools.ts';
 
 /** The tools that the model may use. */
@@ -84,13 +84,7 @@ function ToolEditor({ draft, number, problem, drafts }: ToolEditorProps) {
         value={draft.json}
         onInput={(event) => drafts.edit(draft.id, event.currentTarget.value)}
       />
-      <Button
-        small
-        variant="plain"
-        icon={Trash2}
-        label={`Remove tool ${number}`}
-        onClick={() => drafts.remove(draft.id)}
-      />
+      <IconButton icon={Trash2} label={`Remove tool ${number}`} onClick={() => drafts.remove(draft.id)} />
       <p class="field-error" id={`${id}-problem`} aria-live="polite">
         {problem?.replaceAll('`', '')}
       </p>

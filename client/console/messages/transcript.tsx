@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Code } from '../calls/call-panel.tsx';
 import { Cost } from '../calls/cost.tsx';
-import { Button } from '../parts/button.tsx';
+import { IconButton } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Badge } from '../parts/notices.tsx';
@@ -69,11 +69,9 @@ export function Transcript({ turns, onEdit, onRetry, children }: TranscriptProps
                 index === lastUser &&
                 !isStreaming && (
                   <>
-                    {isText(turn) && (
-                      <Button small variant="plain" icon={Pencil} label="Edit" onClick={onEdit} />
-                    )}
+                    {isText(turn) && <IconButton icon={Pencil} label="Edit" onClick={onEdit} />}
                     {index === turns.length - 1 && (
-                      <Button small variant="plain" icon={RotateCcw} label="Send again" onClick={onRetry} />
+                      <IconButton icon={RotateCcw} label="Send again" onClick={onRetry} />
                     )}
                   </>
                 )
@@ -85,9 +83,7 @@ export function Transcript({ turns, onEdit, onRetry, children }: TranscriptProps
               turn={turn}
               actions={
                 index === turns.length - 1 &&
-                !isStreaming && (
-                  <Button small variant="plain" icon={RotateCcw} label="Try again" onClick={onRetry} />
-                )
+                !isStreaming && <IconButton icon={RotateCcw} label="Try again" onClick={onRetry} />
               }
             />
           ),

@@ -2,7 +2,7 @@ import { Download, Pause, Play, Volume2, VolumeX } from 'lucide';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Song } from '../../index.ts';
 import { Timeline } from '../parts/audio-player.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type Fader, Mixer } from './mixer.ts';
 
@@ -42,9 +42,7 @@ function Stem({ stem: { title, audio_url: url }, fader: { volume, isMuted } }: {
     <li data-muted={isMuted.value}>
       <audio src={url} crossOrigin="anonymous" preload="auto" />
       <span class="stem-name">{name}</span>
-      <Button
-        small
-        variant="plain"
+      <IconButton
         icon={isMuted.value ? VolumeX : Volume2}
         label={isMuted.value ? `Unmute ${name}` : `Mute ${name}`}
         onClick={() => (isMuted.value = !isMuted.value)}

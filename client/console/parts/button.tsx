@@ -36,3 +36,8 @@ export function Button({ children, icon, label, variant = 'default', small, ...p
     </button>
   );
 }
+
+/** A small button that shows an icon only. `label` is its accessible name. */
+export function IconButton(props: Required<Pick<ButtonProps, 'icon' | 'label' | 'onClick'>>) {
+  return <Button small variant="plain" {...props} />;
+}

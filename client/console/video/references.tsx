@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { AudioLines, Film, Image, X } from 'lucide';
-import { Button } from '../parts/button.tsx';
+import { IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { MediaDrop } from '../parts/media-drop.tsx';
 import { kindOf, type Medium, type Role, roleOf } from './media.ts';
@@ -85,9 +85,7 @@ export function References({ media, protocol, problem }: ReferencesProps) {
                   </option>
                 ))}
               </select>
-              <Button
-                small
-                variant="plain"
+              <IconButton
                 icon={X}
                 label="Remove"
                 onClick={() => {

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { useRun } from '../calls/run.ts';
 import type { Form } from '../contract/form.ts';
 import { AudioPlayer } from '../parts/audio-player.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import { MediaDrop } from '../parts/media-drop.tsx';
 import { ErrorNotice } from '../parts/notices.tsx';
 import { formatClock } from '../parts/numbers.tsx';
@@ -47,9 +47,7 @@ export function RecordingField({ form, path }: { form: Form; path: string }) {
         <>
           <span class="field-label">
             Recording
-            <Button
-              small
-              variant="plain"
+            <IconButton
               icon={Trash2}
               label="Remove the recording"
               onClick={() => form.set(path, undefined)}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { MicVocal, RefreshCw, Trash2 } from 'lucide';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ListedVoice, Model } from '../../index.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
 import { Badge, EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { Time } from '../parts/numbers.tsx';
 import { useClient } from '../session/session.ts';
@@ -28,13 +28,7 @@ export function VoiceList({ models, version }: { models: readonly Model[]; versi
     <section class="stack" aria-label="Your voices">
       <div class="row-between">
         <h2>Your voices</h2>
-        <Button
-          small
-          variant="plain"
-          icon={RefreshCw}
-          label="Refresh the list"
-          onClick={() => void pages.reload()}
-        />
+        <IconButton icon={RefreshCw} label="Refresh the list" onClick={() => void pages.reload()} />
       </div>
       {pages.error.value !== undefined && <ErrorNotice error={pages.error.value} />}
       {voices === undefined && <div class="skeleton voices-placeholder" />}
@@ -100,7 +94,7 @@ function VoiceRow({ voice: { id, status, target_model, gmt_create }, model, onDe
             </a>
           </>
         )}
-        <Button small variant="plain" icon={Trash2} label={`Delete ${id}`} onClick={onDelete} />
+        <IconButton icon={Trash2} label={`Delete ${id}`} onClick={onDelete} />
       </div>
     </li>
   );
