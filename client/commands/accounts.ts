@@ -2,7 +2,7 @@ import type { Account } from '../my-accounts.ts';
 import type { Unigate } from '../unigate.ts';
 import { type AmountFormat, inQuota, readAmountFormat } from './amounts.ts';
 import type { Invocation, Options } from './command-line.ts';
-import { readId } from './read-id.ts';
+import { readWholeNumber } from './read-whole-number.ts';
 import { formatTime, printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -46,7 +46,7 @@ export async function updateAccount(
   if (name === undefined && !disable && !enable)
     throw new UsageError('accounts update: --name, --disable or --enable is required.');
   const change = { name, disabled: disable || enable ? disable : undefined };
-  const account = await client.me.accounts.update(readId(text), change, { signal });
+  const account = await client.me.accounts.update(readWholeNumber(text, 'ID'), change, { signal });
   const amount = await amountFormat(client, options, signal);
   printTable(terminal, options, [rowOf(account, amount)], account);
 }
@@ -59,10 +59,13 @@ export async function createAccountKey(
   signal: AbortSignal,
 ): Promise<void> {
   if (name === undefined) throw new UsageError('accounts key: --name is required.');
-  if (quota !== undefined && !/^\d{1,15}$/.test(quota))
-    throw new UsageError('--quota must be a whole number.');
-  const limit = quota === undefined ? { unlimited_quota: true } : { remain_quota: Number(quota) };
-  const { id, key } = await client.me.accounts.createToken(readId(text), { name, ...limit }, { signal });
+  const limit =
+    quota === undefined ? { unlimited_quota: true } : { remain_quota: readWholeNumber(quota, '--quota') };
+  const { id, key } = await client.me.accounts.createToken(
+    readWholeNumber(text, 'ID'),
+    { name, ...limit },
+    { signal },
+  );
   if (!quiet) terminal.stderr.write(`key ${id}\n`);
   terminal.stdout.write(`${key}\n`);
 }

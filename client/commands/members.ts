@@ -1,7 +1,7 @@
 import type { Member } from '../my-members.ts';
 import type { Unigate } from '../unigate.ts';
 import type { Invocation } from './command-line.ts';
-import { readId } from './read-id.ts';
+import { readWholeNumber } from './read-whole-number.ts';
 import { formatTime, printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -38,7 +38,7 @@ export async function updateMember(
   const { name, role } = options;
   if (name === undefined && role === undefined)
     throw new UsageError('members update: --name or --role is required.');
-  const member = await client.me.members.update(readId(text), { name, role }, { signal });
+  const member = await client.me.members.update(readWholeNumber(text, 'ID'), { name, role }, { signal });
   printTable(terminal, options, [rowOf(member)], member);
 }
 
@@ -49,7 +49,7 @@ export async function deleteMember(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const id = readId(text);
+  const id = readWholeNumber(text, 'ID');
   await client.me.members.delete(id, { signal });
   terminal.stdout.write(`${id}\n`);
 }
