@@ -1,5 +1,6 @@
 import type { Violation } from '../http/explain.ts';
 import { type Failure, invalid } from '../lib/failure.ts';
+import { field, textField } from '../lib/json.ts';
 import {
   besideFrame,
   conflict,
@@ -15,7 +16,6 @@ import {
   videoFamily,
   videoSeconds,
 } from '../models/video-options.ts';
-import { field, textField } from '../providers/json.ts';
 
 /** Builds a failure that names the model's own rule. Undefined if the rule of the schema is as precise. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {

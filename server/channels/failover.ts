@@ -8,15 +8,13 @@ import {
   allowsRetryAfter,
   type FailureKind,
   failureKindOf,
-  failureKindOfStatus,
-  isRefusal,
   wasNeverSent,
   wasRejectedBeforeWork,
 } from './failure-kinds.ts';
 import type { Attempt } from './health.ts';
 import { type LimitRefusal, limitFailure, limitNames, Permit, type WorkKind } from './limits.ts';
 import type { RequestScope } from './pauses.ts';
-import { failureKindOfRefusal } from './refusals.ts';
+import { failureKindOfResponse } from './refusals.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** Maximum number of channels that one request is sent to. */
@@ -134,7 +132,7 @@ export interface FailoverOptions extends RequestScope {
 
 /**
  * Sends the request to one candidate after the other, until one responds without a failure of its own (see
- * `failureKindOfStatus`). Returns the last response, with the shortest `retry-after` of all channels.
+ * `failureKindOfResponse`). Returns the last response, with the shortest `retry-after` of all channels.
  *
  * @throws Failure 429 or 503 when there is no candidate, 502 or 504 when none responded.
  */
@@ -188,7 +186,7 @@ async function attemptRequest(
     throw new NoResponseError(error);
   }
   const { status, headers, body } = response;
-  const failureKind = isRefusal(status) ? await failureKindOfRefusal(response) : failureKindOfStatus(status);
+  const failureKind = await failureKindOfResponse(response);
   if (!failWithStatus(attempt, { status, headers, failureKind })) attempt.succeed();
   // A disconnected client is not the channel's failure.
   body.onClose((error) => {

@@ -69,7 +69,7 @@ export async function openSocketWithFailover(
       last = error;
       const failureKind = isRejected ? failureKindOfStatus(error.status) : failureKindOf(error);
       if (isRejected) failWithStatus(attempt, { status: error.status, headers: error.headers, failureKind });
-      else attempt.fail(failureKindOf(error));
+      else if (failureKind !== undefined) attempt.fail(failureKind);
       logger.warn(
         { channel: channel.name, failure: failureKind, err: error },
         'upstream did not open a socket',

@@ -8,11 +8,11 @@ import {
   isRefusal,
 } from '../channels/failure-kinds.ts';
 import { Failure } from '../lib/failure.ts';
+import { objectField, parseJson } from '../lib/json.ts';
 import { type Timers, withinLimit } from '../lib/timers.ts';
 import { systemVoices } from '../models/catalogue.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import { isJson } from './headers.ts';
-import { objectField, parseJson } from './json.ts';
 import { speechPaths, toNative } from './native/speech-request.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 import { betaFailure, parseError, readUpTo } from './rejection.ts';

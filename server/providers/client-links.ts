@@ -1,9 +1,9 @@
 import type { OperationId } from '../../generated/operations.ts';
 import type { OperationRequest } from '../http/handler.ts';
+import { pickDefined } from '../lib/json.ts';
 import type { FileLinks } from '../media/file-links.ts';
 import { wasSent } from '../media/sent-urls.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { pickDefined } from './json.ts';
 
 export function linksFor(request: OperationRequest<OperationId>): FileLinks {
   return request.gateway.files.linksFor(request.baseUrl);

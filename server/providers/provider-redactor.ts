@@ -1,8 +1,8 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Channel } from '../channels/channel.ts';
 import type { ChannelResponse } from '../channels/failover.ts';
+import { parseJson } from '../lib/json.ts';
 import { isPrivateAddress } from '../outbound/open-url.ts';
-import { parseJson } from './json.ts';
 
 const mask = '***';
 const maxLength = 64 * 1024;

@@ -1,8 +1,8 @@
 import type { Channel } from '../channels/channel.ts';
 import { isAccountError } from '../channels/failure-kinds.ts';
 import { type Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
+import { objectField, textField } from '../lib/json.ts';
 import type { AcceptedTask } from '../tasks/driver.ts';
-import { objectField, textField } from './json.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 
 /** Public ids by the provider's ids. */

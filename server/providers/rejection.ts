@@ -1,8 +1,8 @@
 import { isAccountError, isClientError, isRefusal, isUnavailable } from '../channels/failure-kinds.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../lib/failure.ts';
+import { field, parseJson, textField } from '../lib/json.ts';
 import type { HttpResponse } from '../outbound/send-request.ts';
-import { field, parseJson, textField } from './json.ts';
 import type { ProviderRedactor } from './provider-redactor.ts';
 
 const maxBytes = 64 * 1024;

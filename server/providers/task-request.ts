@@ -1,8 +1,8 @@
 import type { Channel, UpstreamRequest } from '../channels/channel.ts';
-import { failureKindOfStatus, isRefusal } from '../channels/failure-kinds.ts';
-import { failureKindOfRefusal } from '../channels/refusals.ts';
+import { failureKindOfResponse } from '../channels/refusals.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../lib/failure.ts';
+import { parseJson } from '../lib/json.ts';
 import {
   type AcceptedTask,
   DriverError,
@@ -11,7 +11,6 @@ import {
   type TaskDriver,
   type Upstream,
 } from '../tasks/driver.ts';
-import { parseJson } from './json.ts';
 import { ProviderRedactor } from './provider-redactor.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 import { badResponse } from './unusable-response.ts';
@@ -40,9 +39,7 @@ export async function requestTask(
   const response = await channel.request({ poll: request.method === 'GET', ...request, user, signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
-    const failureKind = isRefusal(status)
-      ? await failureKindOfRefusal(response)
-      : failureKindOfStatus(status);
+    const failureKind = await failureKindOfResponse(response);
     const redactor = new ProviderRedactor(channel, request.body);
     const failure = await readRejection(response, redactor).then(toRejection, toFailure);
     const pauseSeconds = readRetryAfter(response.headers);

@@ -1,6 +1,6 @@
 import type { Unit } from '../../generated/catalogue.ts';
+import { field } from '../lib/json.ts';
 import type { Usage } from '../quota/metering.ts';
-import { field } from './json.ts';
 
 /** A larger count is invalid and must not be charged. */
 const maxCount = 1e9;

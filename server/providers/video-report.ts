@@ -1,5 +1,5 @@
+import { defined } from '../lib/json.ts';
 import type { ProviderReport } from '../tasks/driver.ts';
-import { defined } from './json.ts';
 import { nearestFrame } from './video-frame.ts';
 import type { PossibleValues } from './video-values.ts';
 

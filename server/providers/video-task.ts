@@ -1,8 +1,8 @@
 import type { components } from '../../generated/http.ts';
+import { defined } from '../lib/json.ts';
 import type { FileLinks } from '../media/file-links.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { publicFileUrls } from './client-links.ts';
-import { defined } from './json.ts';
 import type { VideoFacts, VideoResult } from './video.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];

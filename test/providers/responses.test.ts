@@ -2,8 +2,6 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
 import { isAccountError, isClientError } from '../../server/channels/failure-kinds.ts';
-import type { HttpResponse } from '../../server/outbound/send-request.ts';
-import { isJson, isText, mediaType } from '../../server/providers/headers.ts';
 import {
   booleanField,
   countField,
@@ -15,7 +13,9 @@ import {
   pickDefined,
   textField,
   urlField,
-} from '../../server/providers/json.ts';
+} from '../../server/lib/json.ts';
+import type { HttpResponse } from '../../server/outbound/send-request.ts';
+import { isJson, isText, mediaType } from '../../server/providers/headers.ts';
 import { ProviderRedactor } from '../../server/providers/provider-redactor.ts';
 import {
   betaErrorSource,

@@ -1,8 +1,8 @@
 import { connectionFailure } from '../../channels/failover.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Failure } from '../../lib/failure.ts';
+import { parseJson } from '../../lib/json.ts';
 import { withinLimit } from '../../lib/timers.ts';
-import { parseJson } from '../../providers/json.ts';
 import { readUpTo } from '../../providers/rejection.ts';
 import { countIn } from '../../providers/token-usage.ts';
 import { unusableResponse } from '../../providers/unusable-response.ts';

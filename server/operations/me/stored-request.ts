@@ -1,4 +1,4 @@
-import { pickDefined } from '../../providers/json.ts';
+import { pickDefined } from '../../lib/json.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 
 /** The facts that are parts of the request. All others are for drivers, such as ids of the provider. */

@@ -1,5 +1,5 @@
+import { field } from '../../lib/json.ts';
 import type { Usage } from '../../quota/metering.ts';
-import { field } from '../json.ts';
 import { countersOf, countIn, usageOf } from '../token-usage.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import { ResponseSplitter } from './splitter.ts';

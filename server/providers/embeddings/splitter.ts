@@ -1,5 +1,5 @@
+import { parseJson } from '../../lib/json.ts';
 import { JsonScanner } from '../../media/json-scanner.ts';
-import { parseJson } from '../json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 
 const [comma, space] = [0x2c, 0x20];

@@ -1,4 +1,4 @@
-import { field, parseJson } from '../json.ts';
+import { field, parseJson } from '../../lib/json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 
 export type Encoding = 'float' | 'base64';

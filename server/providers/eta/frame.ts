@@ -1,4 +1,4 @@
-import { defined } from '../json.ts';
+import { defined } from '../../lib/json.ts';
 import { agreedValue, type GenericVideoRequest, oneOf, ratioFields } from '../video.ts';
 import { frameOfSize } from '../video-frame.ts';
 

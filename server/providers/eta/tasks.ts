@@ -1,6 +1,6 @@
 import type { TaskError } from '../../lib/failure.ts';
+import { field, idField, numberBetween, numberField, textField } from '../../lib/json.ts';
 import { type ProviderReport, taskExpired } from '../../tasks/driver.ts';
-import { field, idField, numberBetween, numberField, textField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { taskDriver } from '../task-request.ts';
 import { countIn } from '../token-usage.ts';

@@ -1,9 +1,9 @@
 import { invalid } from '../../lib/failure.ts';
+import { defined } from '../../lib/json.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
 import { etaSecondsWords, familySeconds, isInRange } from '../../models/video-options.ts';
 import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { defined } from '../json.ts';
 import {
   type GenericVideoRequest,
   isOpenRatio,

@@ -8,7 +8,7 @@ import {
   readFields,
   textField,
   urlField,
-} from '../json.ts';
+} from '../../lib/json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 
 type Schemas = components['schemas'];

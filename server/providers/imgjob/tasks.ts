@@ -1,13 +1,5 @@
 import { Failure, ProviderFailure, type TaskError } from '../../lib/failure.ts';
 import {
-  type AcceptedTask,
-  DriverError,
-  type Snapshot,
-  type TaskDriver,
-  taskCanceled,
-  type Upstream,
-} from '../../tasks/driver.ts';
-import {
   booleanField,
   defined,
   field,
@@ -17,7 +9,15 @@ import {
   percentField,
   pick,
   textField,
-} from '../json.ts';
+} from '../../lib/json.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  type Snapshot,
+  type TaskDriver,
+  taskCanceled,
+  type Upstream,
+} from '../../tasks/driver.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { defaultRejection, providerFailure, throttledFailure } from '../rejection.ts';

@@ -1,5 +1,5 @@
 import { type Failure, ProviderFailure } from '../../lib/failure.ts';
-import { field, parseJson, textField } from '../json.ts';
+import { field, parseJson, textField } from '../../lib/json.ts';
 import { EventJoiner, EventParser } from '../native/events.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { defaultRejection, providerFailure, throttledFailure } from '../rejection.ts';

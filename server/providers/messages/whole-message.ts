@@ -1,4 +1,4 @@
-import { field, parseJson, textField } from '../json.ts';
+import { field, parseJson, textField } from '../../lib/json.ts';
 import { unusableResponse } from '../unusable-response.ts';
 import type { TokenCounter } from './token-counter.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../../lib/json.ts';
 
 /** An event whose usage can state the charge. */
 export interface ChargeableEvent {
@@ -30,13 +30,20 @@ export function withCharge(bytes: Buffer, event: ChargeableEvent, charged: numbe
   ]);
 }
 
+/** Position of the usage in an event. `isField`: false if the event has no usage, which then has to be inserted there. */
+interface UsagePlace {
+  from: number;
+  to: number;
+  isField: boolean;
+}
+
 /** Finds the value of the field `usage`, or the end of the object without one. Undefined: there is no object. */
-function usagePlace(text: string): { from: number; to: number; isField: boolean } | undefined {
+function usagePlace(text: string): UsagePlace | undefined {
   let depth = 0;
   let last = '';
   let isUsage = false;
   let from: number | undefined;
-  let place: { from: number; to: number; isField: boolean } | undefined;
+  let place: UsagePlace | undefined;
   let end: number | undefined;
   for (const { 0: line, index: lineAt } of text.matchAll(/(?<=^data:).*/gm))
     for (const { 0: token, index } of line.matchAll(tokens)) {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
 import type { Failure } from '../../lib/failure.ts';
+import { field, objectField, parseJson, textField } from '../../lib/json.ts';
 import type { HttpResponse } from '../../outbound/send-request.ts';
 import type { Usage } from '../../quota/metering.ts';
 import { isJson } from '../headers.ts';
-import { field, objectField, parseJson, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { betaErrorSource, betaFailure } from '../rejection.ts';
 import { readUsage } from '../token-usage.ts';

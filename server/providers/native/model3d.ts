@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import { pick, pickDefined, readFields, textField, urlField } from '../json.ts';
+import { pick, pickDefined, readFields, textField, urlField } from '../../lib/json.ts';
 import type { VideoResult } from '../video.ts';
 import type { NativeTaskKind } from './tasks.ts';
 

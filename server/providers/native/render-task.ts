@@ -1,9 +1,9 @@
 import type { components } from '../../../generated/http.ts';
+import { defined } from '../../lib/json.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled } from '../../tasks/driver.ts';
 import { publicFileUrls } from '../client-links.ts';
-import { defined } from '../json.ts';
 import type { VideoFacts, VideoResult } from '../video.ts';
 import { queueOf, withCharge } from '../video-task.ts';
 import { modelFiles } from './model3d.ts';

@@ -1,5 +1,5 @@
 import { isAccountError } from '../../channels/failure-kinds.ts';
-import { field, isObject, parseJson, textField } from '../json.ts';
+import { field, isObject, parseJson, textField } from '../../lib/json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { betaErrorSource, betaFailure, failureFromCode } from '../rejection.ts';
 import { badResponse } from '../unusable-response.ts';

@@ -1,6 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../lib/failure.ts';
-import { defined, isObject } from '../json.ts';
+import { defined, isObject } from '../../lib/json.ts';
 import { checkNativeOptions } from './speech-options.ts';
 
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import type { TaskError } from '../../lib/failure.ts';
+import { idField, objectField } from '../../lib/json.ts';
 import { type AcceptedTask, type Snapshot, type TaskDriver, taskCanceled } from '../../tasks/driver.ts';
-import { idField, objectField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { invalidResponse, requestTask, taskDriver, taskLost, unchanged } from '../task-request.ts';
 

@@ -1,10 +1,10 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../lib/failure.ts';
+import { defined } from '../../lib/json.ts';
 import { conflict } from '../../models/media-rules.ts';
 import { familySeconds, isInRange, secondsWords } from '../../models/video-options.ts';
 import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { defined } from '../json.ts';
 import {
   agreedValue,
   type GenericVideoRequest,

@@ -1,5 +1,4 @@
 import type { components } from '../../../generated/http.ts';
-import type { ProviderReport } from '../../tasks/driver.ts';
 import {
   defined,
   longTextField,
@@ -10,7 +9,8 @@ import {
   readFields,
   textField,
   urlField,
-} from '../json.ts';
+} from '../../lib/json.ts';
+import type { ProviderReport } from '../../tasks/driver.ts';
 import { countIn } from '../token-usage.ts';
 import { type VideoResult, videoUsage } from '../video.ts';
 import { videoReport } from '../video-report.ts';

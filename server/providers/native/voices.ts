@@ -1,6 +1,6 @@
+import { field, objectField, textField } from '../../lib/json.ts';
 import type { VoiceService } from '../../models/catalogue.ts';
 import type { VoicesTable } from '../../store/schema.ts';
-import { field, objectField, textField } from '../json.ts';
 import type { Rejection } from '../rejection.ts';
 
 export const customizationPath = '/api/v1/services/audio/tts/customization';

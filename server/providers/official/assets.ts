@@ -1,7 +1,7 @@
 import { ProviderFailure, type TaskError } from '../../lib/failure.ts';
+import { defined, field, idField, objectField, textField, timeField } from '../../lib/json.ts';
 import type { AssetType } from '../../store/schema.ts';
 import type { Upstream } from '../../tasks/driver.ts';
-import { defined, field, idField, objectField, textField, timeField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { defaultRejection } from '../rejection.ts';
 import { invalidResponse, rejected, requestTask } from '../task-request.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../../lib/failure.ts';
+import { defined, pick } from '../../lib/json.ts';
 import { conflict } from '../../models/media-rules.ts';
-import { defined, pick } from '../json.ts';
 import { agreedValue, type GenericVideoRequest, ratioFields, requestedSeconds } from '../video.ts';
 import { frameOfSize } from '../video-frame.ts';
 import type { ContentItem, ContentSource } from './check-content.ts';

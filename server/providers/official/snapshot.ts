@@ -11,7 +11,7 @@ import {
   objectField,
   readFields,
   urlField,
-} from '../json.ts';
+} from '../../lib/json.ts';
 import type { VideoResult } from '../video.ts';
 
 type Schemas = components['schemas'];

@@ -1,4 +1,5 @@
 import { Failure, type TaskError } from '../../lib/failure.ts';
+import { countField, field, idField } from '../../lib/json.ts';
 import {
   type AcceptedTask,
   type ProviderReport,
@@ -6,7 +7,6 @@ import {
   taskCanceled,
   taskExpired,
 } from '../../tasks/driver.ts';
-import { countField, field, idField } from '../json.ts';
 import { taskErrorFrom } from '../public-ids.ts';
 import { rejected, requestTask, taskDriver, unchanged } from '../task-request.ts';
 import { videoUsage } from '../video.ts';

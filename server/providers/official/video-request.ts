@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/http.ts';
+import { defined } from '../../lib/json.ts';
 import { maxVideoTokens } from '../../models/video-tokens.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { defined } from '../json.ts';
 import { type GenericVideoRequest, isOpenRatio, pricedResolution, type TranslatedVideo } from '../video.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
 import {

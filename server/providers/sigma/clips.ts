@@ -1,6 +1,5 @@
 import type { components } from '../../../generated/http.ts';
 import { Failure } from '../../lib/failure.ts';
-import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import {
   booleanField,
   field,
@@ -10,7 +9,8 @@ import {
   readFields,
   textField,
   urlField,
-} from '../json.ts';
+} from '../../lib/json.ts';
+import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { invalidResponse, isGone, rejected, requestTask } from '../task-request.ts';
 import { isNotFound, throwOnFailure } from './envelope.ts';

@@ -1,7 +1,7 @@
 import { isAccountError, isRefusal } from '../../channels/failure-kinds.ts';
 import { ProviderFailure } from '../../lib/failure.ts';
+import { field, textField } from '../../lib/json.ts';
 import { driverErrorForStatus } from '../../tasks/driver.ts';
-import { field, textField } from '../json.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import { defaultRejection, isThrottling, providerFailure, throttledFailure } from '../rejection.ts';
 import { rejected } from '../task-request.ts';

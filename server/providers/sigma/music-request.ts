@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
+import { pick } from '../../lib/json.ts';
 import type { PriceFields } from '../../settings/price-rules.ts';
-import { pick } from '../json.ts';
 import { type MusicFacts, sliders } from './music.ts';
 
 type Schemas = components['schemas'];

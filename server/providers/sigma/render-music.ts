@@ -1,8 +1,8 @@
 import type { components } from '../../../generated/http.ts';
+import { pickDefined } from '../../lib/json.ts';
 import type { FileLinks } from '../../media/file-links.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { publicFileUrls } from '../client-links.ts';
-import { pickDefined } from '../json.ts';
 import { recordStatus } from '../official/family-record.ts';
 import { chargeOf, queueOf, unixTime } from '../video-task.ts';
 import { type MusicFacts, type MusicResult, type Song, songsOf } from './music.ts';

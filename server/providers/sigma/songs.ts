@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { NewClip } from '../../store/commands/clips.ts';
 import {
   booleanField,
   countField,
@@ -13,7 +12,8 @@ import {
   textField,
   timeField,
   urlField,
-} from '../json.ts';
+} from '../../lib/json.ts';
+import type { NewClip } from '../../store/commands/clips.ts';
 import type { ProviderRedactor } from '../provider-redactor.ts';
 import type { PublicIds } from '../public-ids.ts';
 import { type Lyrics, type MusicVersion, type Song, sliders } from './music.ts';

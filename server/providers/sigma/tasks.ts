@@ -1,6 +1,6 @@
 import type { TaskError } from '../../lib/failure.ts';
+import { defined, field, idField, listField, objectField, percentField, textField } from '../../lib/json.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { defined, field, idField, listField, objectField, percentField, textField } from '../json.ts';
 import { ProviderRedactor } from '../provider-redactor.ts';
 import { publicIdsIn, taskErrorFrom } from '../public-ids.ts';
 import { invalidResponse, pollTask, requestTask, taskLost } from '../task-request.ts';

@@ -1,5 +1,5 @@
+import { field, idField, numberBetween, textField, timeField, urlField } from '../../lib/json.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
-import { field, idField, numberBetween, textField, timeField, urlField } from '../json.ts';
 import { providerFailure } from '../rejection.ts';
 import { invalidResponse, requestTask } from '../task-request.ts';
 

@@ -1,8 +1,8 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { Failure } from '../../lib/failure.ts';
+import { field } from '../../lib/json.ts';
 import { audioSeconds, base64Share } from '../../models/speech-time.ts';
 import { sumUsage, type Usage } from '../../models/usage.ts';
-import { field } from '../../providers/json.ts';
 import { readUsage } from '../../providers/token-usage.ts';
 import { SpokenText } from '../../quota/spoken-text.ts';
 import { TextReservation } from '../../quota/text-reservation.ts';
