@@ -16,8 +16,10 @@ export class PlainFailure extends Error {
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError || error instanceof PlainFailure) return error.message;
-  if (error instanceof StoreUnavailable)
-    return `${error.setting === undefined ? 'T' : `${error.setting}: t`}he database does not answer: ${reasonOf(error.cause)}.`;
+  if (error instanceof StoreUnavailable) {
+    const problem = `database does not answer: ${reasonOf(error.cause)}.`;
+    return error.setting === undefined ? `The ${problem}` : `${error.setting}: the ${problem}`;
+  }
   const { code = '', syscall = '', message, address = '', port } = error as ListenError;
   if (code === 'EADDRINUSE') {
     const host = address.includes(':') ? `[${address}]` : address;

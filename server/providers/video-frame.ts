@@ -12,7 +12,7 @@ interface FrameLimits<Resolution extends string, Ratio extends string> {
   ratios: readonly Ratio[];
 }
 
-/** Reads a size that is a width and height, such as `1280x720`. Undefined for any other size. */
+/** Reads a size that is a width and height as the resolution and ratio near it, if the model has them. Undefined for any other size. */
 export function nearestFrame<Resolution extends string, Ratio extends string>(
   size: string | undefined,
   { resolutions, ratios }: FrameLimits<Resolution, Ratio>,

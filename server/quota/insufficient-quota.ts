@@ -28,8 +28,9 @@ export interface RefusedKey {
 
 /** Describes the quota that is too low for a call: of the key, or its limit or the wallet of its user. */
 export async function describeShortage(db: Db, { tokenId, hasLimits = false }: RefusedKey): Promise<string> {
-  const { key, wallet, isOfSubAccount }: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
-  if (wallet === undefined && (await findToken(db, tokenId))?.isSession === true)
+  const lent: Partial<LentQuota> = (await findLent(db, tokenId, '')) ?? {};
+  const { key, wallet, isOfSubAccount, isSession } = lent;
+  if (wallet === undefined && isSession === true)
     return 'the session key of a user without a wallet has no quota';
   const keyLeft = key === undefined ? Number.POSITIVE_INFINITY : Math.max(0, key.remain + key.leased);
   if (wallet === undefined) return `the key has ${keyLeft} left`;

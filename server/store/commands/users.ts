@@ -102,17 +102,17 @@ export async function changeUser(
   const { name = before.name, group = before.group_name, role = before.role, disabled = wasDisabled } = set;
   const isLast = admins.every((admin) => admin.id === id) && admins.length > 0;
   if (isLast && (role !== 'admin' || disabled)) return 'last_admin';
-  const wasCustomer = before.disabled_by_customer === 1;
-  if (isCustomer && wasDisabled && !disabled && !wasCustomer) return 'disabled_by_operator';
+  const wasByCustomer = before.disabled_by_customer === 1;
+  if (isCustomer && wasDisabled && !disabled && !wasByCustomer) return 'disabled_by_operator';
   // An operator who disables a sub-account that its customer has disabled takes over.
-  const isUnchanged = set.disabled === undefined || (isCustomer && wasDisabled);
-  const byCustomer = disabled && (isUnchanged ? wasCustomer : isCustomer);
+  const keepsAuthor = set.disabled === undefined || (isCustomer && wasDisabled);
+  const byCustomer = disabled && (keepsAuthor ? wasByCustomer : isCustomer);
   const from = {
     name: before.name,
     group: before.group_name,
     role: before.role,
     disabled: wasDisabled,
-    disabled_by_customer: wasCustomer,
+    disabled_by_customer: wasByCustomer,
   };
   const details = differences(from, { name, group, role, disabled, disabled_by_customer: byCustomer });
   if (details !== undefined) {

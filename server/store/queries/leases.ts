@@ -48,23 +48,27 @@ export interface LentQuota {
   wallet: (Lent & { userId: number }) | undefined;
   /** Whether the key is of a sub-account, which does not see the wallet. */
   isOfSubAccount: boolean;
+  isSession: boolean;
 }
 
 /** Reads where the quota of a key is. Undefined when the key does not exist. */
 export async function findLent(db: Db, tokenId: number, gateway: string): Promise<LentQuota | undefined> {
-  const { rows } = await sql<Lent & { unlimited: 0 | 1; walletId: number | null; userId: number }>`
+  const { rows } = await sql<
+    Lent & { unlimited: 0 | 1; session: 0 | 1; walletId: number | null; userId: number }
+  >`
     select t.remain_quota as remain, t.leased_quota - ${unpostedOf('t')} as leased, t.unlimited_quota as unlimited,
-      t.wallet_id as "walletId", t.user_id as "userId",
+      t.session, t.wallet_id as "walletId", t.user_id as "userId",
       (select count(*) from quota_leases q join gateways g on g.id = q.gateway
         where q.token_id = t.id and q.draining = 0 and q.gateway <> ${gateway}) as unanswered
     from tokens t where t.id = ${tokenId}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { unlimited, walletId, userId, ...key } = row;
+  const { unlimited, session, walletId, userId, ...key } = row;
   return {
     key: unlimited === 1 && walletId !== null ? undefined : key,
     wallet: walletId === null ? undefined : await findLentOfWallet(db, walletId),
     isOfSubAccount: walletId !== null && walletId !== userId,
+    isSession: session === 1,
   };
 }
 
