@@ -221,6 +221,32 @@ describe.each(engines)('the charge of speech on %s', (engine) => {
       });
     });
 
+    describe('after a running event whose report is not JSON', () => {
+      const invalid = audio('BBBB', { characters: 4 }).replace(':4', ':');
+
+      test('is refunded at the end', async () => {
+        stream(audio('AAAA'), invalid, last());
+        const reply = await sendEvents();
+        expect([reply.status, reply.isComplete]).toEqual([200, false]);
+        expect(await awaitEntry(reply)).toMatchObject({ quota: 0, status: 502, error_code: 'bad_response' });
+      });
+
+      test('is that of the expected usage if the client disconnects', async () => {
+        respond = (_request, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.write(audio('AAAA') + invalid);
+        };
+        const response = await open(target, synthesizer, nativeBody, sse);
+        await once(response, 'data');
+        response.destroy();
+        expect(await awaitEntry(response)).toMatchObject({
+          quota: text.length * price,
+          status: 499,
+          error_code: 'client_closed_request',
+        });
+      });
+    });
+
     test('is that of the whole stream if the client reads slowly', async () => {
       const parts = Array.from({ length: 400 }, () => audio('A'.repeat(20_000)));
       stream(...parts, last({ characters: 6 }));

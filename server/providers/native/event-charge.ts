@@ -5,7 +5,7 @@ export interface ChargeableEvent {
   /** The lines of the event, one character per byte. Long strings may be cut off. */
   readonly text: string;
   /** Number of characters at the end of `text` without a string that was cut off. */
-  readonly wholeBytes: number;
+  readonly bytesAfterCut: number;
   /** The parsed usage, if the event has one. */
   readonly usage: unknown;
 }
@@ -18,9 +18,9 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
  * unchanged if they do not contain the whole usage.
  */
 export function withCharge(bytes: Buffer, event: ChargeableEvent, charged: number): Buffer {
-  const { text, wholeBytes, usage } = event;
+  const { text, bytesAfterCut, usage } = event;
   const place = usagePlace(text);
-  if (place === undefined || text.length - place.from > Math.min(wholeBytes, bytes.length)) return bytes;
+  if (place === undefined || text.length - place.from > Math.min(bytesAfterCut, bytes.length)) return bytes;
   const offset = bytes.length - text.length;
   const value = JSON.stringify({ ...(isObject(usage) && usage), cost: charged });
   return Buffer.concat([
