@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../lib/timers.ts';
 import { runWithoutContext } from '../telemetry/telemetry-context.ts';
 import { StoreUnavailable } from './availability.ts';
@@ -49,7 +48,7 @@ export class Batcher<Item, Result extends NonNullable<unknown> | null> {
       await this.#writeBatch(batch);
       // The callers continue first, since they may have more to write.
       if (batch.length < busyBatch) await yieldToEventLoop();
-      else await sleep(gatherMs);
+      else await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
     this.#running = undefined;
   }
