@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { CpuUsed, LongestTurn, MeterQuery } from './meter.ts';
 
@@ -43,6 +44,8 @@ interface StartOptions {
   environment?: Readonly<Record<string, string>>;
   /** Extracts the origin from the line that reports readiness. Default: `listening on http://…`. */
   ready?: RegExp;
+  /** `at a failed start`: its error output is part of the error if it exits before it is ready, otherwise discarded. Default: `always`. */
+  showsErrors?: 'always' | 'at a failed start';
 }
 
 function start({
@@ -51,6 +54,7 @@ function start({
   arguments: more = [],
   nodeOptions = [],
   environment,
+  showsErrors = 'always',
 }: StartOptions): ChildProcess {
   const node = [...nodeOptions, module, ...more];
   const [command, ...rest] =
@@ -58,7 +62,7 @@ function start({
       ? [process.execPath, ...node]
       : ['taskset', '-c', cores[core], process.execPath, ...node];
   const child = spawn(command ?? '', rest, {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', showsErrors === 'always' ? 'inherit' : 'pipe', 'ipc'],
     env: { ...process.env, ...environment },
   });
   running.add(child);
@@ -109,16 +113,26 @@ export class ServerProcess {
     const { ready = /listening on (http:\S+)/ } = options;
     const meter = ['--import', new URL('meter.ts', import.meta.url).href];
     const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
-    const { stdout } = child;
+    const { stdout, stderr } = child;
     if (stdout === null) throw new Error('the process has no output');
+    let errors = '';
+    const addErrors = (text: string) => {
+      errors += text;
+    };
+    stderr?.setEncoding('utf8').on('data', addErrors);
     const lines = createInterface({ input: stdout });
     for await (const line of lines) {
       const origin = ready.exec(line)?.[1];
       if (origin === undefined) continue;
       stdout.resume();
+      // A process that nobody reads would wait when the pipe is full.
+      stderr?.off('data', addErrors).resume();
       return new ServerProcess(child, origin.replace(/\/$/, ''), performance.now() - startedAt);
     }
-    throw new Error(`${options.module} exited before it listened`);
+    if (stderr !== null) await finished(stderr);
+    throw new Error(
+      [`${options.module} exited before it listened`, errors.trim()].filter(Boolean).join(': '),
+    );
   }
 
   get port(): number {
