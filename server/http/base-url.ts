@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { AddressTest } from '../settings/address-ranges.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -17,9 +18,21 @@ export function clientBaseUrl(
   const forwarded = (name: string) => (isProxy ? last(headers[name]) : undefined);
   const proto = forwarded('x-forwarded-proto')?.toLowerCase();
   const scheme = proto === 'http' || proto === 'https' ? proto : own;
-  const url = URL.parse(`${scheme}://${forwarded('x-forwarded-host') ?? headers.host ?? ''}`);
-  // Rejects a header that contains more than a host.
-  return url !== null && url.href === `${url.origin}/` ? url.origin : undefined;
+  return originOf(`${scheme}://${forwarded('x-forwarded-host') ?? headers.host ?? ''}`);
+}
+
+/** Parsed origins, since most requests have the same few hosts. `false`: the text is no origin. */
+const origins = new LRUCache<string, string | false>({ max: 100 });
+
+/** Returns the normalized origin. Undefined if the text has more than an origin, or none. */
+function originOf(text: string): string | undefined {
+  let origin = origins.get(text);
+  if (origin === undefined) {
+    const url = URL.parse(text);
+    origin = url !== null && url.href === `${url.origin}/` && url.origin;
+    origins.set(text, origin);
+  }
+  return origin || undefined;
 }
 
 /** The last value of a header, which the nearest proxy added. */

@@ -62,6 +62,9 @@ export const routes: readonly Route[] = operationIds.flatMap((id) => {
   }));
 });
 
+/** Results of `findRoute` for paths without parameters, by path. */
+const literalMatches = new Map<string, Match>();
+
 for (const route of routes) {
   const { method, multiSegment, errorFamily } = route.operation;
   let node = root;
@@ -72,6 +75,7 @@ for (const route of routes) {
   node.families.add(errorFamily);
   node.methods.set(method, route);
   node.isMultiSegment ||= multiSegment === true;
+  if (route.names.length === 0) literalMatches.set(route.path, { methods: node.methods, values: [] });
 }
 
 for (const { method, path, message } of unsupportedRoutes) {
@@ -84,6 +88,8 @@ for (const { method, path, message } of unsupportedRoutes) {
  * slash is ignored. The parameter of a multi-segment route matches the rest of the path.
  */
 export function findRoute(path: string): Match | undefined {
+  const literal = literalMatches.get(path);
+  if (literal !== undefined) return literal;
   const values: string[] = [];
   const node = walk(root, segments(path), 0, values);
   return node === undefined ? undefined : { methods: node.methods, values };
