@@ -12,6 +12,11 @@ export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 /** The Node options of `npm start`. */
 export const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
+/** Returns the Node options that write a CPU profile to a folder. */
+export function profileOptions(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+}
+
 export interface RunningGateway {
   server: ServerProcess;
   /**
@@ -25,11 +30,11 @@ export interface RunningGateway {
   remove(): Promise<void>;
 }
 
-/** Starts the gateway with a channel to `upstream` for each protocol. */
+/** Starts the gateway with a channel to `upstream` for each protocol. `nodeOptions` are added to those of `npm start`. */
 export async function startGateway(
   main: string,
   upstream: string,
-  profileFolder: string | undefined,
+  nodeOptions: readonly string[] = [],
   protocols: readonly string[] = ['native'],
   environment: Readonly<Record<string, string>> = {},
   core: 'measured' | 'all' = 'measured',
@@ -52,10 +57,7 @@ export async function startGateway(
     const server = await ServerProcess.start({
       module: main,
       core,
-      nodeOptions: [
-        ...startOptions,
-        ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
-      ],
+      nodeOptions: [...startOptions, ...nodeOptions],
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',

@@ -10,6 +10,7 @@ import { measurePeer, peerMarkdown, peerTargets } from './peer.ts';
 import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
+import { measureSessions, sessionsMarkdown, sessionsTargets } from './relay/sessions.ts';
 import { machine, markdown } from './report.ts';
 import type { VariantOptions } from './variants.ts';
 import { busyMachine, findDisturbances, loadPerCore, minSamples, startTargets, verdict } from './verdict.ts';
@@ -17,6 +18,7 @@ import { compareVersions, comparisonMarkdown } from './versions.ts';
 import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
+const sessionsCase = 'sessions';
 const bodiesCase = 'bodies';
 const neighborCase = 'neighbor';
 const logsCase = 'logs';
@@ -25,6 +27,7 @@ const workersCase = 'workers';
 const caseNames = [
   ...cases.map(({ name }) => name),
   relayCase,
+  sessionsCase,
   bodiesCase,
   neighborCase,
   logsCase,
@@ -33,10 +36,10 @@ const caseNames = [
 ];
 
 const usage = `npm run bench -- [options]
-Compares the gateway with a minimal proxy, and both with direct calls to the upstream. Three cases run only if they are named:
+Compares the gateway with a minimal proxy, and both with direct calls to the upstream. Four cases run only if they are named:
 "logs" searches, aggregates and exports a log of a million entries, also on PostgreSQL if DATABASE_URL is set. "observe" measures
-the cost of metrics and traces for a small call. "workers" compares a small call on two workers with one worker, on the
-PostgreSQL of DATABASE_URL, without pinning processes to cores.
+the cost of metrics and traces for a small call. "sessions" measures delay and memory of 1,000 open realtime sessions. "workers"
+compares a small call on two workers with one worker, on the PostgreSQL of DATABASE_URL, without pinning processes to cores.
 
   --case NAME          run only this case (repeatable): ${caseNames.join(', ')}
   --rounds N           number of interleaved rounds on each process, default 6
@@ -124,6 +127,8 @@ async function run(): Promise<string> {
     chosen.length > 0 ? await measureHttp(chosen, options) : { cases: [], starts: [] };
   const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
+  // It keeps a complete core busy for a minute, so it runs only if it is named.
+  const sessions = values.case?.includes(sessionsCase) ? await measureSessions(options) : undefined;
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   const neighbor = isChosen(neighborCase) ? await measureNeighbor(options) : [];
   // It creates a database of a million entries, so it runs only if it is named.
@@ -136,6 +141,7 @@ async function run(): Promise<string> {
     ...http.flatMap((one) => one.targets),
     ...(starts.length > 0 ? startTargets(starts) : []),
     ...peerTargets(peers),
+    ...(sessions === undefined ? [] : sessionsTargets(sessions)),
     ...neighborTargets(neighbor),
   ];
   const disturbed = findDisturbances(
@@ -153,6 +159,7 @@ async function run(): Promise<string> {
         starts,
         peers,
         relay,
+        sessions,
         bodies,
         neighbor,
         logs,
@@ -168,6 +175,7 @@ async function run(): Promise<string> {
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(peers.length > 0 ? [peerMarkdown(peers)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
+    ...(sessions === undefined ? [] : [sessionsMarkdown(sessions)]),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(neighbor.length > 0 ? [neighborMarkdown(neighbor)] : []),
     ...(logs === undefined ? [] : [logSearchMarkdown(logs)]),

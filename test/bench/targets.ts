@@ -1,4 +1,4 @@
-import { type RunningGateway, startGateway, startOptions } from './gateway.ts';
+import { profileOptions, type RunningGateway, startGateway, startOptions } from './gateway.ts';
 import { here, ServerProcess } from './processes.ts';
 
 export const targetNames = ['direct', 'raw', 'gateway'] as const;
@@ -15,6 +15,8 @@ export interface TargetOptions {
   server: string;
   /** Folder for CPU profiles of the gateways. */
   profile: string | undefined;
+  /** Node options in addition to those of `npm start`. */
+  nodeOptions?: readonly string[];
 }
 
 /** Startup time of a gateway on an empty data folder, and its memory when it listens. */
@@ -36,7 +38,14 @@ export class Targets {
     this.stub = stub;
   }
 
-  static async start({ upstream, raw, processes, server, profile }: TargetOptions): Promise<Targets> {
+  static async start({
+    upstream,
+    raw,
+    processes,
+    server,
+    profile,
+    nodeOptions = [],
+  }: TargetOptions): Promise<Targets> {
     const targets = new Targets(await ServerProcess.start({ module: here(upstream), core: 'others' }));
     const { origin } = targets.stub;
     try {
@@ -46,10 +55,10 @@ export class Targets {
             module: here(raw),
             core: 'measured',
             arguments: [origin],
-            nodeOptions: startOptions,
+            nodeOptions: [...startOptions, ...nodeOptions],
           }),
         );
-        const gateway = await startGateway(server, origin, profile);
+        const gateway = await startGateway(server, origin, [...profileOptions(profile), ...nodeOptions]);
         targets.#gateways.push(gateway);
         targets.starts.push({
           ms: gateway.server.startedMs,

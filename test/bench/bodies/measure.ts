@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { gatewayKey, startGateway } from '../gateway.ts';
+import { gatewayKey, profileOptions, startGateway } from '../gateway.ts';
 import type { LongestTurn } from '../meter.ts';
 import { here, ServerProcess } from '../processes.ts';
 import { table } from '../report.ts';
@@ -29,7 +29,11 @@ export async function measureBodies({
   profile: string | undefined;
 }): Promise<BodySummary[]> {
   const upstream = await ServerProcess.start({ module: here('bodies/upstream.ts'), core: 'others' });
-  const gateway = await startGateway(server, upstream.origin, profile, ['native', 'official', 'eta']);
+  const gateway = await startGateway(server, upstream.origin, profileOptions(profile), [
+    'native',
+    'official',
+    'eta',
+  ]);
   try {
     // Warms up the process.
     await measureAll(gateway.server, bodies);

@@ -1,48 +1,65 @@
 import { audioFile } from '../payloads.ts';
+import { type AudioFormat, shortFrames } from './plan.ts';
 import { serverFrame, textOpcode } from './socket-frames.ts';
-
-/** Frames per second of one session in real time: 25 ms of PCM at 48 kHz each. */
-export const framesPerSecond = 40;
-export const sampleRate = 48_000;
-const audioBytes = (sampleRate * 2) / framesPerSecond;
 
 const numberDigits = 8;
 const timeDigits = 18;
 const number = '0'.repeat(numberDigits);
 const time = '0'.repeat(timeDigits);
 
-/** Template of all `response.audio.delta` events. Only the digits differ. */
-const event = Buffer.from(
-  JSON.stringify({
-    event_id: `audio_${number}_${time}`,
-    type: 'response.audio.delta',
-    response_id: `resp_${number}`,
-    item_id: `item_${number}`,
-    output_index: 0,
-    content_index: 0,
-    delta: audioFile.subarray(0, audioBytes).toString('base64'),
-  }),
-);
+/** Templates of the `response.audio.delta` events. Only the digits differ between the events of a format. */
+const templates = new Map<AudioFormat, Buffer>();
+
+function templateOf(format: AudioFormat): Buffer {
+  const template = templates.get(format) ?? createTemplate(format);
+  templates.set(format, template);
+  return template;
+}
+
+function createTemplate({ framesPerSecond, sampleRate }: AudioFormat): Buffer {
+  const audioBytes = (sampleRate * 2) / framesPerSecond;
+  return Buffer.from(
+    JSON.stringify({
+      event_id: `audio_${number}_${time}`,
+      type: 'response.audio.delta',
+      response_id: `resp_${number}`,
+      item_id: `item_${number}`,
+      output_index: 0,
+      content_index: 0,
+      delta: audioFile.subarray(0, audioBytes).toString('base64'),
+    }),
+  );
+}
+
+/** The offsets are the same in all formats. */
+const event = templateOf(shortFrames);
 const numberOffset = event.indexOf(number);
 const timeOffset = numberOffset + numberDigits + 1;
 const responseOffset = event.indexOf('resp_') + 5;
 const itemOffset = event.indexOf('item_0') + 5;
-/** The rest is the same in all events. */
+/** The rest is the same in all events of a format. */
 const constantOffset = itemOffset + numberDigits;
 
-/** Length of an audio event in bytes. */
-export const eventBytes: number = event.length;
-
-const frame = serverFrame(textOpcode, event);
-const frameHeadBytes = frame.length - event.length;
+/** Returns the length of an audio event in bytes. */
+export function eventBytes(format: AudioFormat): number {
+  return templateOf(format).length;
+}
 
 /** Audio frames of a server in a reusable buffer. */
 export class AudioFrames {
+  /** Maximum number of frames per call of `create`. */
+  readonly capacity: number;
   readonly #frames: Buffer;
+  readonly #frameBytes: number;
+  readonly #headBytes: number;
 
-  /** @param capacity maximum number of frames per call */
-  constructor(capacity: number) {
+  constructor(format: AudioFormat, capacity: number) {
+    const template = templateOf(format);
+    const frame = serverFrame(textOpcode, template);
+    this.capacity = capacity;
     this.#frames = Buffer.concat(Array.from({ length: capacity }, () => frame));
+    this.#frameBytes = frame.length;
+    this.#headBytes = frame.length - template.length;
   }
 
   /**
@@ -53,13 +70,13 @@ export class AudioFrames {
   create(count: number, first: number, response: number): Buffer {
     const now = Number(process.hrtime.bigint());
     for (let index = 0; index < count; index += 1) {
-      const at = index * frame.length + frameHeadBytes;
+      const at = index * this.#frameBytes + this.#headBytes;
       writeDigits(this.#frames, at + numberOffset, numberDigits, first + index);
       writeDigits(this.#frames, at + timeOffset, timeDigits, now);
       writeDigits(this.#frames, at + responseOffset, numberDigits, response);
       writeDigits(this.#frames, at + itemOffset, numberDigits, response);
     }
-    return this.#frames.subarray(0, count * frame.length);
+    return this.#frames.subarray(0, count * this.#frameBytes);
   }
 }
 
@@ -90,12 +107,13 @@ export function isAudio(payload: Buffer): boolean {
 }
 
 /** Checks every byte of an audio event. @throws Error if it has another number or was changed */
-export function checkAudio(payload: Buffer, expected: number): void {
+export function checkAudio(payload: Buffer, expected: number, format: AudioFormat): void {
+  const template = templateOf(format);
   const found = readDigits(payload, numberOffset, numberDigits);
   if (found !== expected) throw new Error(`received audio frame ${found} instead of ${expected}`);
   if (
-    payload.length !== event.length ||
-    payload.compare(event, constantOffset, undefined, constantOffset) !== 0
+    payload.length !== template.length ||
+    payload.compare(template, constantOffset, undefined, constantOffset) !== 0
   )
     throw new Error(`audio frame ${found} was changed`);
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { gatewayKey } from '../gateway.ts';
-import { checkAudio, delayOf, isAudio, sampleRate } from './audio-frames.ts';
-import { framesPerText, type RelayMode, realtimePath, texts } from './plan.ts';
+import { checkAudio, delayOf, isAudio } from './audio-frames.ts';
+import { type AudioFormat, formats, framesPerText, type RelayMode, realtimePath, texts } from './plan.ts';
 import { clientFrame, closeOpcode, closePayload, FrameReader, textOpcode } from './socket-frames.ts';
 
 /** Read buffer of all sessions. A new buffer for each read would cause garbage collections. */
@@ -21,15 +21,20 @@ export class ClientSession {
   frames = 0;
   /** Characters of the texts sent so far. */
   characters = 0;
+  /** Resolves when the session is ready for texts. Rejects on an error. */
+  readonly opened: Promise<void>;
   /** Resolves at the first audio frame. Rejects on an error. */
   readonly speaking: Promise<void>;
   /** Resolves after all expected frames and a correct close. */
   readonly ended: Promise<void>;
+  readonly #opened = Promise.withResolvers<void>();
   readonly #speaking = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #socket: Socket;
   readonly #text: string;
-  /** Number of texts sent in advance. */
+  readonly #format: AudioFormat;
+  readonly #framesPerText: number;
+  /** Number of texts sent in advance. At 0, the session is silent until `speak` is called. */
   readonly #queuedTexts: number;
   readonly #onDelay: ((ms: number) => void) | undefined;
   readonly #reader = new FrameReader((opcode, payload) => this.#handleFrame(opcode, payload));
@@ -49,11 +54,15 @@ export class ClientSession {
     onDelay: ((ms: number) => void) | undefined,
   ) {
     this.#text = texts[mode];
+    this.#format = formats[mode];
+    this.#framesPerText = framesPerText(this.#format);
     this.#queuedTexts = queuedTexts;
     this.#onDelay = onDelay;
+    this.opened = this.#opened.promise;
     this.speaking = this.#speaking.promise;
     this.ended = this.#ended.promise;
     // The caller may await only one of them.
+    this.opened.catch(() => {});
     this.ended.catch(() => {});
     this.speaking.catch(() => {});
     this.#socket = connect({
@@ -73,6 +82,11 @@ export class ClientSession {
     this.#socket.write(handshake(port));
   }
 
+  /** Sends the first text of a silent session. */
+  speak(): void {
+    this.#append();
+  }
+
   finish(): void {
     this.#isFinishing = true;
     this.#send('session.finish', {});
@@ -80,6 +94,7 @@ export class ClientSession {
 
   /** Aborts the session. */
   fail(error: unknown): void {
+    this.#opened.reject(error);
     this.#speaking.reject(error);
     this.#ended.reject(error);
     this.#socket.destroy();
@@ -111,10 +126,10 @@ export class ClientSession {
       this.#close(payload.readUInt16BE());
     } else if (isAudio(payload)) {
       this.#onDelay?.(delayOf(payload));
-      checkAudio(payload, this.frames);
+      checkAudio(payload, this.frames, this.#format);
       this.frames += 1;
       if (this.frames === 1) this.#speaking.resolve();
-      if (this.frames % framesPerText === 0 && !this.#isFinishing) this.#append();
+      if (this.frames % this.#framesPerText === 0 && !this.#isFinishing) this.#append();
     } else if (opcode === textOpcode) {
       this.#handleEvent(JSON.parse(payload.toString()) as ServerEvent, payload);
     }
@@ -123,9 +138,10 @@ export class ClientSession {
   #handleEvent({ type, response }: ServerEvent, payload: Buffer): void {
     switch (type) {
       case 'session.created':
-        this.#send('session.update', { session: { voice: 'Aria', sample_rate: sampleRate } });
+        this.#send('session.update', { session: { voice: 'Aria', sample_rate: this.#format.sampleRate } });
         break;
       case 'session.updated':
+        this.#opened.resolve();
         for (let text = 0; text < this.#queuedTexts; text += 1) this.#append();
         break;
       case 'response.done':
@@ -151,7 +167,7 @@ export class ClientSession {
   }
 
   #close(code: number): void {
-    const expectedFrames = (this.characters / this.#text.length) * framesPerText;
+    const expectedFrames = (this.characters / this.#text.length) * this.#framesPerText;
     if (
       code !== 1000 ||
       !this.#isFinished ||

@@ -4,8 +4,10 @@ import type { RelayMode } from './plan.ts';
 // The load tool of the relay benchmark: a process that holds sessions open while its parent measures.
 
 export type RelayRequest =
-  /** Opens sessions. Answered when all of them receive audio. */
-  | { step: 'open'; port: number; mode: RelayMode; sessions: number }
+  /** Opens sessions. Answered when all of them receive audio, or are open if they are silent. */
+  | { step: 'open'; port: number; mode: RelayMode; sessions: number; isSilent?: boolean }
+  /** Sends a text in each silent session. Answered when all of them receive audio. */
+  | { step: 'speak' }
   /** Answered at once. */
   | { step: 'state' }
   /** Finishes all sessions. Answered when they are closed. */
@@ -25,6 +27,9 @@ export interface RelayState {
   delaysMs: readonly number[];
 }
 
+/** Sessions that open at the same time. More than the backlog of a listening socket would wait for a second. */
+const maxOpening = 100;
+
 /** Maximum time for the sessions to open or to close. */
 const timeoutMs = 20_000;
 
@@ -41,6 +46,9 @@ process.on('message', (request: RelayRequest) => {
 async function handle(request: RelayRequest): Promise<RelayState> {
   if (request.step === 'open') {
     await open(request);
+  } else if (request.step === 'speak') {
+    for (const session of sessions) session.speak();
+    await withTimeout(sessions.map(({ speaking }) => speaking));
   } else if (request.step === 'finish') {
     for (const session of sessions) session.finish();
     await withTimeout(sessions.map(({ ended }) => ended));
@@ -48,12 +56,18 @@ async function handle(request: RelayRequest): Promise<RelayState> {
   return readState();
 }
 
-async function open({ port, mode, sessions: count }: Extract<RelayRequest, { step: 'open' }>) {
-  const recordDelay = mode === 'paced' ? (ms: number) => void delaysMs.push(ms) : undefined;
+async function open({ port, mode, sessions: count, isSilent }: Extract<RelayRequest, { step: 'open' }>) {
+  const recordDelay = mode === 'full speed' ? undefined : (ms: number) => void delaysMs.push(ms);
   // A single session needs more queued texts to keep the relay busy.
-  const queuedTexts = mode === 'paced' ? 1 : count === 1 ? 8 : 2;
-  sessions = Array.from({ length: count }, () => new ClientSession(port, mode, queuedTexts, recordDelay));
-  await withTimeout(sessions.map(({ speaking }) => speaking));
+  const queuedTexts = isSilent ? 0 : mode === 'full speed' ? (count === 1 ? 8 : 2) : 1;
+  sessions = [];
+  while (sessions.length < count) {
+    const length = Math.min(maxOpening, count - sessions.length);
+    const opening = Array.from({ length }, () => new ClientSession(port, mode, queuedTexts, recordDelay));
+    sessions = [...sessions, ...opening];
+    await withTimeout(opening.map(({ opened }) => opened));
+  }
+  if (!isSilent) await withTimeout(sessions.map(({ speaking }) => speaking));
 }
 
 async function withTimeout(done: readonly Promise<void>[]): Promise<void> {

@@ -1,7 +1,8 @@
 import { table } from '../report.ts';
 import { type TargetName, targetNames } from '../targets.ts';
 import { median } from '../verdict.ts';
-import { eventBytes, framesPerSecond } from './audio-frames.ts';
+import { eventBytes } from './audio-frames.ts';
+import { shortFrames } from './plan.ts';
 import type { RelayCell, RelayMeasurement } from './rounds.ts';
 
 interface FullSpeed {
@@ -84,7 +85,9 @@ export function relayMarkdown(
   { processes }: { processes: number },
 ): string {
   const [{ rounds } = { rounds: 0 }] = summaries;
-  const size = (eventBytes / 1000).toFixed(1);
+  const { framesPerSecond } = shortFrames;
+  const frameBytes = eventBytes(shortFrames);
+  const size = (frameBytes / 1000).toFixed(1);
   return [
     `Realtime sessions with audio frames of ${size} KB, at full speed and at the pace of speech (${framesPerSecond} frames per second and session); medians of ${rounds} interleaved rounds over ${processes} processes each, delays of all paced frames.`,
     table(
@@ -106,7 +109,7 @@ export function relayMarkdown(
             sessionsOf(sessions),
             labels[name],
             rate.toFixed(0),
-            ((rate * eventBytes) / 1e6).toFixed(0),
+            ((rate * frameBytes) / 1e6).toFixed(0),
             name === 'direct' ? '' : cpuMicroseconds.toFixed(1),
             `${(othersBusy * 100).toFixed(0)} %`,
           ];

@@ -24,8 +24,8 @@ export interface RelayCell {
 
 const warmUpSeconds = { direct: 0.5, raw: 1.2, gateway: 1.2 };
 const warmUpSessions = 100;
-/** Delay between the first audio of the last session and the measurement. */
-const settleMs = 100;
+/** Default delay between the first audio of the last session and the measurement. */
+const defaultSettleMs = 100;
 
 /** Measures sessions on the three targets, and counts the sessions and characters of each process. */
 export class RelayRounds {
@@ -52,10 +52,14 @@ export class RelayRounds {
   }
 
   /** Measures a cell on all targets, with the next process of each. */
-  async measure({ mode, sessions, rounds }: RelayCell, seconds: number): Promise<void> {
+  async measure(
+    { mode, sessions, rounds }: RelayCell,
+    seconds: number,
+    settleMs = defaultSettleMs,
+  ): Promise<void> {
     await this.#targets.each(async (name) => {
       const server = this.#targets.select(name, rounds[name].length);
-      rounds[name].push(await this.#round(server, mode, sessions, seconds));
+      rounds[name].push(await this.#round(server, mode, sessions, seconds, settleMs));
     });
   }
 
@@ -64,6 +68,7 @@ export class RelayRounds {
     mode: RelayMode,
     sessions: number,
     seconds: number,
+    settleMs = defaultSettleMs,
   ): Promise<RelayMeasurement> {
     try {
       await this.#load.run({ step: 'open', port: server.port, mode, sessions });
@@ -71,9 +76,7 @@ export class RelayRounds {
       const before = await this.#readState(server);
       await delay(seconds * 1000);
       const after = await this.#readState(server);
-      const { characters } = await this.#load.run({ step: 'finish' });
-      const { responses, charged } = this.totalsOf(server);
-      this.#totals.set(server, { responses: responses + sessions, charged: charged + characters });
+      await this.#finish(server, sessions);
       const elapsedSeconds = (after.load.at - before.load.at) / 1000;
       const frames = after.load.frames - before.load.frames;
       const others = after.stub - before.stub + (after.load.cpuMicroseconds - before.load.cpuMicroseconds);
@@ -87,6 +90,40 @@ export class RelayRounds {
       const message = cause instanceof Error ? cause.message : String(cause);
       throw new Error(`${sessions} sessions, ${mode}, at ${server.origin}: ${message}`, { cause });
     }
+  }
+
+  /** Returns the resident memory of a process after a full collection, in bytes per silent open session. */
+  async residentBytesPerSession(server: ServerProcess, sessions: number): Promise<number> {
+    // The first sessions compile the code.
+    await this.#openSilent(server, warmUpSessions);
+    await this.#speakAndFinish(server, warmUpSessions);
+    const before = await server.residentBytes();
+    await this.#openSilent(server, sessions);
+    const after = await server.residentBytes();
+    await this.#speakAndFinish(server, sessions);
+    return (after - before) / sessions;
+  }
+
+  async #openSilent(server: ServerProcess, sessions: number): Promise<void> {
+    await this.#load.run({
+      step: 'open',
+      port: server.port,
+      mode: 'conversation',
+      sessions,
+      isSilent: true,
+    });
+  }
+
+  /** Ends silent sessions. Each has spoken, so that the ledger has an entry for it. */
+  async #speakAndFinish(server: ServerProcess, sessions: number): Promise<void> {
+    await this.#load.run({ step: 'speak' });
+    await this.#finish(server, sessions);
+  }
+
+  async #finish(server: ServerProcess, sessions: number): Promise<void> {
+    const { characters } = await this.#load.run({ step: 'finish' });
+    const { responses, charged } = this.totalsOf(server);
+    this.#totals.set(server, { responses: responses + sessions, charged: charged + characters });
   }
 
   async #readState(server: ServerProcess): Promise<{ server: number; stub: number; load: RelayState }> {

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net';
-import { AudioFrames, framesPerSecond, sampleRate } from './audio-frames.ts';
-import { framesPerResponse, framesPerText, texts } from './plan.ts';
+import { AudioFrames } from './audio-frames.ts';
+import { type AudioFormat, formats, framesPerText, modeOf, shortFrames, textsPerResponse } from './plan.ts';
 import { closeOpcode, closePayload, serverFrame, textOpcode } from './socket-frames.ts';
 
 /** Audio frames per write at full speed. Single frames would make the stub the bottleneck. */
 const framesPerWrite = 16;
-const paceMs = 1000 / framesPerSecond;
 
 /** Spreads the sessions evenly over the time between two frames. */
 const goldenRatio = 0.618_033_988_75;
@@ -14,7 +13,9 @@ const goldenRatio = 0.618_033_988_75;
 export class UpstreamSession {
   readonly #socket: Socket;
   readonly #settings: Record<string, unknown>;
-  readonly #audio = new AudioFrames(framesPerWrite);
+  #format: AudioFormat = shortFrames;
+  /** Undefined before the first text. */
+  #audio: AudioFrames | undefined;
   #events = 0;
   #characters = 0;
   /** Audio frames still to send. */
@@ -27,13 +28,15 @@ export class UpstreamSession {
   /** Whether a pending write or timer continues the audio. */
   #isSending = false;
   #timer: NodeJS.Timeout | undefined;
+  /** Position of its paced frames between two frames, from 0 to 1. */
+  readonly #phase: number;
   /** Time of the next paced frame on the clock of `performance`. */
-  #dueAt: number;
+  #dueAt = 0;
 
   /** @param index number of earlier sessions */
   constructor(socket: Socket, model: string, index: number) {
     this.#socket = socket;
-    this.#dueAt = performance.now() + ((index * goldenRatio) % 1) * paceMs;
+    this.#phase = (index * goldenRatio) % 1;
     this.#settings = {
       id: `sess_${index}`,
       object: 'realtime.session',
@@ -41,7 +44,7 @@ export class UpstreamSession {
       model,
       voice: 'Aria',
       response_format: 'pcm',
-      sample_rate: sampleRate,
+      sample_rate: shortFrames.sampleRate,
     };
     this.#emit('session.created', { session: this.#settings });
   }
@@ -76,9 +79,12 @@ export class UpstreamSession {
   }
 
   #append(text: string): void {
-    this.#isPaced = text === texts.paced;
+    const mode = modeOf(text);
+    this.#format = formats[mode];
+    this.#isPaced = mode !== 'full speed';
+    this.#audio ??= new AudioFrames(this.#format, this.#isPaced ? 1 : framesPerWrite);
     this.#characters += text.length;
-    this.#pendingFrames += framesPerText;
+    this.#pendingFrames += framesPerText(this.#format);
     this.#next();
   }
 
@@ -88,21 +94,29 @@ export class UpstreamSession {
     if (!this.#isSending) {
       if (this.#isFinishing) this.#finish();
     } else if (this.#isPaced && !this.#isFinishing) {
-      this.#timer = setTimeout(this.#sendOne, Math.max(0, this.#dueAt - performance.now()));
+      this.#timer = setTimeout(this.#sendOne, this.#delayMs());
     } else {
       // Yields to the other sessions.
       setImmediate(this.#sendMany);
     }
   }
 
+  /** Returns the time until the next paced frame. A late session keeps its phase, so that it never joins others. */
+  #delayMs(): number {
+    const paceMs = 1000 / this.#format.framesPerSecond;
+    const now = performance.now();
+    const periods = Math.ceil(now / paceMs - this.#phase);
+    this.#dueAt = Math.max(this.#dueAt + paceMs, (periods + this.#phase) * paceMs);
+    return this.#dueAt - now;
+  }
+
   readonly #sendOne = (): void => {
     this.#timer = undefined;
-    this.#dueAt = Math.max(this.#dueAt + paceMs, performance.now());
     this.#sendAudio(1);
   };
 
   readonly #sendMany = (): void => {
-    this.#sendAudio(Math.min(this.#pendingFrames, framesPerWrite));
+    this.#sendAudio(this.#pendingFrames);
   };
 
   readonly #onWritten = (): void => {
@@ -112,9 +126,12 @@ export class UpstreamSession {
 
   /** Sends audio of one response. Continues when it is written. */
   #sendAudio(max: number): void {
+    const audio = this.#audio;
+    if (audio === undefined) return;
     if (this.#framesOfResponse === 0) this.#startResponse();
-    const count = Math.min(max, framesPerResponse - this.#framesOfResponse);
-    this.#socket.write(this.#audio.create(count, this.#sent, this.#responses), this.#onWritten);
+    const framesPerResponse = textsPerResponse * framesPerText(this.#format);
+    const count = Math.min(max, audio.capacity, framesPerResponse - this.#framesOfResponse);
+    this.#socket.write(audio.create(count, this.#sent, this.#responses), this.#onWritten);
     this.#sent += count;
     this.#pendingFrames -= count;
     this.#framesOfResponse += count;
