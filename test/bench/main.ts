@@ -9,13 +9,13 @@ import { measureObserve, observeMarkdown } from './observe.ts';
 import { measurePeer, peerMarkdown, peerTargets } from './peer.ts';
 import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
-import { relayMarkdown } from './relay/report.ts';
+import { relayMarkdown, relayTargets } from './relay/report.ts';
 import { measureSessions, sessionsMarkdown, sessionsTargets } from './relay/sessions.ts';
-import { machine, markdown } from './report.ts';
+import { machine, markdown, pathTargets } from './report.ts';
 import type { VariantOptions } from './variants.ts';
 import { busyMachine, findDisturbances, loadPerCore, minSamples, startTargets, verdict } from './verdict.ts';
 import { compareVersions, comparisonMarkdown } from './versions.ts';
-import { measureWorkers, workersMarkdown } from './workers.ts';
+import { measureWorkers, workersMarkdown, workersTargets } from './workers.ts';
 
 const relayCase = 'relay';
 const sessionsCase = 'sessions';
@@ -139,10 +139,13 @@ async function run(): Promise<string> {
     : [];
   const targets = [
     ...http.flatMap((one) => one.targets),
+    ...pathTargets(http),
     ...(starts.length > 0 ? startTargets(starts) : []),
     ...peerTargets(peers),
+    ...relayTargets(relay),
     ...(sessions === undefined ? [] : sessionsTargets(sessions)),
     ...neighborTargets(neighbor),
+    ...workersTargets(workers),
   ];
   const disturbed = findDisturbances(
     load,

@@ -74,6 +74,14 @@ export function summarize({ bench, rounds, unloaded }: CaseResult): CaseSummary 
   };
 }
 
+/** Returns the target for the CPU of a small call on another path, if both paths were measured. */
+export function pathTargets(summaries: readonly CaseSummary[]): Target[] {
+  const cpuOf = (name: string) => summaries.find((one) => one.name === name)?.medians.gateway.cpuMicroseconds;
+  const [first, other] = [cpuOf('json'), cpuOf('multimodal')];
+  if (first === undefined || other === undefined) return [];
+  return [target('small JSON: CPU of the gateway, another path / first', other / first, 'at most', 1.1)];
+}
+
 function targetsOf(
   { title, target: { measure, share, cpuMicroseconds, addedMs } }: CaseResult['bench'],
   ratios: NonNullable<CaseSummary['ratios']>,

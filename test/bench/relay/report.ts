@@ -1,6 +1,6 @@
 import { table } from '../report.ts';
 import { type TargetName, targetNames } from '../targets.ts';
-import { median } from '../verdict.ts';
+import { median, type Target, target } from '../verdict.ts';
 import { eventBytes } from './audio-frames.ts';
 import { shortFrames } from './plan.ts';
 import type { RelayCell, RelayMeasurement } from './rounds.ts';
@@ -78,6 +78,13 @@ const labels: Readonly<Record<TargetName, string>> = {
   raw: 'raw relay',
   gateway: 'gateway',
 };
+
+/** Targets of the project. */
+export function relayTargets(summaries: readonly RelaySummary[]): Target[] {
+  return summaries.map(({ sessions, ratios: { framesPerSecond } }) =>
+    target(`${sessionsOf(sessions)}: frames/s, gateway / raw relay`, framesPerSecond, 'at least', 2.5),
+  );
+}
 
 /** Formats the results as Markdown for the README. */
 export function relayMarkdown(
