@@ -112,7 +112,8 @@ export class ServerProcess {
     const startedAt = performance.now();
     const { ready = /listening on (http:\S+)/ } = options;
     const meter = ['--import', new URL('meter.ts', import.meta.url).href];
-    const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
+    // The gateway's own options first: they enable the compile cache, without which the meter loads Node's TypeScript compiler.
+    const child = start({ ...options, nodeOptions: [...(options.nodeOptions ?? []), ...meter] });
     const { stdout, stderr } = child;
     if (stdout === null) throw new Error('the process has no output');
     let errors = '';
