@@ -1,4 +1,4 @@
-import { DiagLogLevel, diag } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -24,18 +24,18 @@ export function exportSpans(
   const ignore = () => {};
   const error = (message: string) => onFailure(message);
   const logger = { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  api.diag.setLogger(logger, { logLevel: api.DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: samplerOf(sampler, ratio),
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: timeoutMillis })],
   });
-  const stop = useTracer(provider.getTracer('unigate'));
+  const stop = useTracer(provider.getTracer('unigate'), api);
   return async () => {
     stop();
     await provider.shutdown().catch((error: unknown) => onFailure(String(error)));
-    diag.disable();
+    api.diag.disable();
   };
 }
 

@@ -1,23 +1,23 @@
-import {
-  type Attributes,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import type * as OpenTelemetry from '@opentelemetry/api';
+import type { Attributes, Context, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
+
+/** The part of `@opentelemetry/api` that records spans. A gateway without traces does not load its 51 files. */
+type TraceApi = Pick<typeof OpenTelemetry, 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'>;
+
+interface Recorder {
+  tracer: Tracer;
+  api: TraceApi;
+}
 
 /** Undefined: no spans are recorded, and the trace context of a client is forwarded unchanged. */
-let tracer: Tracer | undefined;
+let recorder: Recorder | undefined;
 
 /** Records spans with a tracer, which replaces any other. Returns a function that stops it. */
-export function useTracer(newTracer: Tracer): () => void {
-  tracer = newTracer;
+export function useTracer(tracer: Tracer, api: TraceApi): () => void {
+  const used = { tracer, api };
+  recorder = used;
   return () => {
-    if (tracer === newTracer) tracer = undefined;
+    if (recorder === used) recorder = undefined;
   };
 }
 
@@ -25,11 +25,13 @@ export function useTracer(newTracer: Tracer): () => void {
 export class Trace {
   readonly context: SpanContext;
   readonly #span: Span | undefined;
+  readonly #api: TraceApi | undefined;
 
   /** @internal by `beginTrace` and `Trace.child` */
-  constructor(context: SpanContext, span?: Span) {
+  constructor(context: SpanContext, span?: Span, api?: TraceApi) {
     this.context = context;
     this.#span = span;
+    this.#api = api;
   }
 
   get isRecorded(): boolean {
@@ -38,30 +40,32 @@ export class Trace {
 
   /** Starts a child span. Returns undefined if this trace is not recorded. */
   child(name: string, attributes: Attributes): Trace | undefined {
-    if (tracer === undefined || !this.isRecorded) return undefined;
-    const parent = trace.setSpanContext(ROOT_CONTEXT, this.context);
-    return fromSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
+    if (recorder === undefined || !this.isRecorded) return undefined;
+    const { tracer, api } = recorder;
+    const options = { kind: api.SpanKind.CLIENT, attributes };
+    return fromSpan(tracer.startSpan(name, options, contextOf(this.context, api)), api);
   }
 
   /** Ends the span. Later calls have no effect. `error` is an error type. */
   end(attributes: Attributes = {}, error?: string, name?: string): void {
     const span = this.#span;
-    if (span === undefined || !span.isRecording()) return;
+    const api = this.#api;
+    if (span === undefined || api === undefined || !span.isRecording()) return;
     span.setAttributes(attributes);
     if (name !== undefined) span.updateName(name);
-    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: error });
     span.end();
   }
 }
 
 /** Starts the trace of a request. `header` is its `traceparent`. Returns undefined if there is nothing to record. */
 export function startTrace(header: string | string[] | undefined, requestId: string): Trace | undefined {
-  if (header === undefined && tracer === undefined) return undefined;
+  if (header === undefined && recorder === undefined) return undefined;
   const sent = typeof header === 'string' ? readTraceparent(header) : undefined;
-  if (tracer === undefined) return sent === undefined ? undefined : new Trace(sent);
-  const parent = sent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, sent);
-  const attributes = { 'unigate.request.id': requestId };
-  return fromSpan(tracer.startSpan('request', { kind: SpanKind.SERVER, attributes }, parent));
+  if (recorder === undefined) return sent === undefined ? undefined : new Trace(sent);
+  const { tracer, api } = recorder;
+  const options = { kind: api.SpanKind.SERVER, attributes: { 'unigate.request.id': requestId } };
+  return fromSpan(tracer.startSpan('request', options, contextOf(sent, api)), api);
 }
 
 /** Starts a new trace that links to an earlier one. `linked` is the `traceparent` of that trace. */
@@ -70,14 +74,21 @@ export function startLinkedTrace(
   linked: string | null,
   attributes: Attributes,
 ): Trace | undefined {
-  if (tracer === undefined) return undefined;
+  if (recorder === undefined) return undefined;
+  const { tracer, api } = recorder;
   const context = linked === null ? undefined : readTraceparent(linked);
   const links: Link[] = context === undefined ? [] : [{ context }];
-  return fromSpan(tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, ROOT_CONTEXT));
+  const options = { kind: api.SpanKind.INTERNAL, attributes, links };
+  return fromSpan(tracer.startSpan(name, options, api.ROOT_CONTEXT), api);
 }
 
-function fromSpan(span: Span): Trace {
-  return new Trace(span.spanContext(), span);
+function fromSpan(span: Span, api: TraceApi): Trace {
+  return new Trace(span.spanContext(), span, api);
+}
+
+/** Returns the context of a span whose parent is `parent`, if there is one. */
+function contextOf(parent: SpanContext | undefined, { ROOT_CONTEXT, trace }: TraceApi): Context {
+  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
 const traceparent =

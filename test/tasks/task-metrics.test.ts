@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { quotaCharged, quotaRefunded, quotaReserved, taskDuration } from '../../server/telemetry/metrics.ts';
 import { currentContext } from '../../server/telemetry/telemetry-context.ts';
@@ -49,8 +49,10 @@ describe('metrics of tasks', () => {
     const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 };
     const end = vi.fn();
     const span = { spanContext: () => context, isRecording: () => true, setAttributes: () => {}, end };
-    const startSpan = vi.fn((..._arguments: Parameters<Tracer['startSpan']>) => span as unknown as Span);
-    const stop = useTracer({ startSpan } as unknown as Tracer);
+    const startSpan = vi.fn(
+      (..._arguments: Parameters<api.Tracer['startSpan']>) => span as unknown as api.Span,
+    );
+    const stop = useTracer({ startSpan } as unknown as api.Tracer, api);
     try {
       const task = await rig.submit();
       rig.driver.onPoll = () => {
