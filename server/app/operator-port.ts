@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../lib/node-http.ts';
 import { SettingsError } from '../settings/settings-error.ts';
 import type { TextFormat } from '../telemetry/exposition.ts';
 
@@ -33,7 +34,7 @@ export async function openOperatorPort(
   responses: OperatorResponses,
 ): Promise<OperatorPort> {
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs };
-  const server = createServer(timeouts, (request, response) => {
+  const server = nodeHttp.createServer(timeouts, (request, response) => {
     respond(request, response, responses).catch(() => response.destroy());
   });
   server.listen(port, host);

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer, type Server as SecureServer } from 'node:https';
+import type { Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { openApiBundle } from '../http/contract-documents.ts';
+import { nodeHttp } from '../lib/node-http.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenSockets } from '../sockets/accept.ts';
 import { isSocketUpgrade } from '../sockets/handshake.ts';
@@ -49,8 +50,11 @@ export async function serve(
     const serverOptions = { ...withExpressPrototypes(app), shouldUpgradeCallback: isSocketUpgrade };
     const listening: Server | SecureServer =
       settings.tls === undefined
-        ? createHttpServer(serverOptions, app)
-        : createHttpsServer({ cert: settings.tls.certificate, key: settings.tls.key, ...serverOptions }, app);
+        ? nodeHttp.createServer(serverOptions, app)
+        : (await import('node:https')).createServer(
+            { cert: settings.tls.certificate, key: settings.tls.key, ...serverOptions },
+            app,
+          );
     server = listening;
     const sockets = attachSockets(listening, gateway);
     listening.timeout = idleTimeoutMs;

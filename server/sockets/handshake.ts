@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -10,6 +10,7 @@ import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlainValues } from '../http/value-problem.ts';
 import { requireCallRight } from '../keys/caller.ts';
 import { Failure, notServed } from '../lib/failure.ts';
+import { nodeHttp } from '../lib/node-http.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
 
@@ -138,7 +139,7 @@ export function refuseUpgrade(
   const { status, retryAfter } = failure;
   const body = JSON.stringify(failureBody(failure, requestId, 'generic'));
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status} ${nodeHttp.STATUS_CODES[status] ?? ''}`,
     `x-request-id: ${requestId}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
