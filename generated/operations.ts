@@ -29,6 +29,8 @@ export interface OperationFacts {
   readonly textLimitMb?: number;
   /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
+  /** True if the operation has no parameters and no request body. */
+  readonly noInput?: true;
   /** True if members with the role billing may call the operation. */
   readonly billing?: true;
   /** When a deprecated operation was deprecated, and after which date it may be removed, as `YYYY-MM-DD`. */
@@ -1203,6 +1205,7 @@ export const operations = {
     errorFamily: 'management',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   searchLogs: {
     method: 'get',
@@ -1270,6 +1273,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     billing: true,
+    noInput: true,
   },
   listMyTasks: {
     method: 'get',
@@ -1360,6 +1364,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     billing: true,
+    noInput: true,
   },
   listMyPrices: {
     method: 'get',
@@ -1382,6 +1387,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     billing: true,
+    noInput: true,
   },
   listMyLog: {
     method: 'get',
@@ -1478,6 +1484,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     billing: true,
+    noInput: true,
   },
   createEndpoint: {
     method: 'post',
@@ -1699,6 +1706,7 @@ export const operations = {
     errorFamily: 'management',
     extension: true,
     security: 'bearer',
+    noInput: true,
   },
   createMyMember: {
     method: 'post',
@@ -1799,6 +1807,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     billing: true,
+    noInput: true,
   },
   createMyAccount: {
     method: 'post',
@@ -1955,6 +1964,7 @@ export const operations = {
     extension: true,
     security: 'bearer_or_api_key',
     billing: true,
+    noInput: true,
   },
   getModel: {
     method: 'get',
@@ -2337,6 +2347,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     role: 'admin',
+    noInput: true,
   },
   listChannels: {
     method: 'get',
@@ -2720,6 +2731,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     role: 'admin',
+    noInput: true,
   },
   createOperatorEndpoint: {
     method: 'post',
@@ -2948,6 +2960,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     role: 'admin',
+    noInput: true,
   },
   exportLogs: {
     method: 'get',
@@ -3359,6 +3372,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
     role: 'admin',
+    noInput: true,
   },
   explainPrice: {
     method: 'post',
@@ -3407,6 +3421,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getDocs: {
     method: 'get',
@@ -3427,6 +3442,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getDocsFile: {
     method: 'get',
@@ -3469,6 +3485,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getConsoleFile: {
     method: 'get',
@@ -3509,6 +3526,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getReadiness: {
     method: 'get',
@@ -3528,6 +3546,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getOpenApiDocument: {
     method: 'get',
@@ -3546,6 +3565,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
   getAsyncApiDocument: {
     method: 'get',
@@ -3564,6 +3584,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+    noInput: true,
   },
 } as const satisfies Readonly<Record<string, OperationFacts>>;
 

@@ -48,6 +48,8 @@ export interface OperationFacts {
   readonly textLimitMb?: number;
   /** True if the last path parameter contains all following segments, so that its value may contain slashes. */
   readonly multiSegment?: true;
+  /** True if the operation has no parameters and no request body. */
+  readonly noInput?: true;
   /** True if members with the role billing may call the operation. */
   readonly billing?: true;
   /** When a deprecated operation was deprecated, and after which date it may be removed, as \`YYYY-MM-DD\`. */
@@ -104,9 +106,16 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     bodyLimitMb: node['x-body-limit-mb'],
     textLimitMb: node['x-text-limit-mb'],
     multiSegment: hasMultiSegment(openapi, node) ? true : undefined,
+    noInput: hasInput(path, node) ? undefined : true,
     sunset: sunset(node),
     headerAliases: headerAliases(openapi, node),
   };
+}
+
+function hasInput(path: string, { parameters, requestBody }: JsonObject): boolean {
+  return (
+    path.includes('{') || requestBody !== undefined || (Array.isArray(parameters) && parameters.length > 0)
+  );
 }
 
 /** Reads `x-multi-segment` of path parameters. */

@@ -26,7 +26,6 @@ export function createApp(
   gateway: Gateway,
   { responseChecks = [] }: { responseChecks?: RequestHandler[] } = {},
 ): Express {
-  const contract = openApiBundle();
   const maxMb = () => gateway.settings.limits.bodyMb;
   const budget = new BodyBudget({ maxMb: () => bodyMbPerKey(gateway.settings), timers: gateway.timers });
 
@@ -43,10 +42,10 @@ export function createApp(
   app.use(requireMemberRole);
   app.use(refuseInMaintenance(gateway));
   app.use(reserveBody(budget, maxMb));
-  app.use(readBody(contract, { maxMb, parser: gateway.bodyParser }));
-  app.use(validateRequest(contract, modelFailure));
+  app.use(readBody(openApiBundle, { maxMb, parser: gateway.bodyParser }));
+  app.use(validateRequest(openApiBundle, modelFailure));
   if (responseChecks.length > 0) app.use(responseChecks);
-  app.use(dispatch(gateway, handlers, fallbackRunner(gateway, bodyTest(contract))));
+  app.use(dispatch(gateway, handlers, fallbackRunner(gateway, bodyTest(openApiBundle))));
   app.use(renderMissingPage(gateway));
   app.use(renderFailure(gateway.logger));
   return app;

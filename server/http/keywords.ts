@@ -1,4 +1,4 @@
-import { type Ajv, type Format, str } from 'ajv';
+import type { Ajv, str as CodeTemplate, Format } from 'ajv';
 import { dereference, isSchema, type Json, property, type Schema } from './contract-schema.ts';
 
 /**
@@ -20,31 +20,25 @@ function isAddress(text: string): boolean {
 
 /**
  * Replaces `minLength` and `maxLength` with versions that are fast for megabytes: a character is one or two UTF-16 code
- * units, so code points are counted only when the number of code units is not decisive.
+ * units, so code points are counted only when the number of code units is not decisive. `str` is the template tag of Ajv.
  */
-export function useFastLengths(ajv: Ajv): void {
-  define(ajv, 'maxLength', 'more', (most, text) => {
+export function useFastLengths(ajv: Ajv, str: typeof CodeTemplate): void {
+  const define = (keyword: string, than: string, validate: (limit: number, text: string) => boolean) => {
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword({
+      keyword,
+      type: 'string',
+      schemaType: 'number',
+      errors: false,
+      validate,
+      error: { message: ({ schemaCode }) => str`must NOT have ${than} than ${schemaCode} characters` },
+    });
+  };
+  define('maxLength', 'more', (most, text) => {
     if (text.length <= most || text.length > 2 * most) return text.length <= most;
     return characters(text) <= most;
   });
-  define(ajv, 'minLength', 'fewer', (least, text) => text.length >= 2 * least || characters(text) >= least);
-}
-
-function define(
-  ajv: Ajv,
-  keyword: string,
-  than: string,
-  validate: (limit: number, text: string) => boolean,
-): void {
-  ajv.removeKeyword(keyword);
-  ajv.addKeyword({
-    keyword,
-    type: 'string',
-    schemaType: 'number',
-    errors: false,
-    validate,
-    error: { message: ({ schemaCode }) => str`must NOT have ${than} than ${schemaCode} characters` },
-  });
+  define('minLength', 'fewer', (least, text) => text.length >= 2 * least || characters(text) >= least);
 }
 
 function characters(text: string): number {

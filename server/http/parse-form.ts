@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { imageSize } from 'image-size';
+import type { imageSize as ImageSize } from 'image-size';
 import { invalid } from '../lib/failure.ts';
 import { type FormValue, nestFields } from './form-fields.ts';
 import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
@@ -24,25 +24,33 @@ export async function parseForm(
   limits: FormLimits,
 ): Promise<Record<string, FormValue>> {
   const parts = await readParts(Readable.from(chunks), contentType, limits);
-  const form = nestFields(parts.map(field));
+  // Only forms need the 26 files of this package.
+  const { imageSize } = await import('image-size');
+  const form = nestFields(parts.map((part) => field(part, imageSize)));
   // Unlike a JSON body, a form can hold any control character.
   requirePlainValues(form, 'body');
   return form;
 }
 
 /** Converts a file to its JSON equivalent, an object with a data URL. */
-function field({ name, value }: FormPart): readonly [string, string | { image_url: string }] {
+function field(
+  { name, value }: FormPart,
+  imageSize: typeof ImageSize,
+): readonly [string, string | { image_url: string }] {
   if (typeof value === 'string') return [name, value];
-  return [name, { image_url: `data:${imageType(name, value)};base64,${value.toString('base64')}` }];
+  return [
+    name,
+    { image_url: `data:${imageType(name, value, imageSize)};base64,${value.toString('base64')}` },
+  ];
 }
 
-function imageType(name: string, bytes: Buffer): string {
-  const mediaType = imageTypes.get(formatOf(bytes) ?? '');
+function imageType(name: string, bytes: Buffer, imageSize: typeof ImageSize): string {
+  const mediaType = imageTypes.get(formatOf(bytes, imageSize) ?? '');
   if (mediaType === undefined) throw invalid(name, 'must be a JPEG, PNG, WEBP or BMP image.');
   return mediaType;
 }
 
-function formatOf(bytes: Buffer): string | undefined {
+function formatOf(bytes: Buffer, imageSize: typeof ImageSize): string | undefined {
   try {
     return imageSize(bytes).type;
   } catch {

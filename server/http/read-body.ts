@@ -25,7 +25,7 @@ const json = 'application/json';
  * know one kind of body. Reading follows authentication, so that a client without a key cannot make the gateway allocate
  * memory.
  */
-export function readBody(contract: object, { maxMb, parser }: BodySettings) {
+export function readBody(contract: () => object, { maxMb, parser }: BodySettings) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { context } = request;
     const { operation } = context;
@@ -44,7 +44,7 @@ export function readBody(contract: object, { maxMb, parser }: BodySettings) {
     }
     requireReadable(request, accepted);
     const limits = bodyLimits(operation, maxMb());
-    const form = mediaTypeOf(request) === json ? undefined : formSchemas(contract as Json, operation);
+    const form = mediaTypeOf(request) === json ? undefined : formSchemas(contract() as Json, operation);
     const chunks: Buffer[] = [];
     const end = (size: number) => {
       context.bodyReservation?.shrink(size);
@@ -64,7 +64,7 @@ export function readBody(contract: object, { maxMb, parser }: BodySettings) {
         .then((value) => {
           context.isBodyPlain = true;
           request.body =
-            form === undefined ? value : convertForm(value as FormValue, form.body, contract as Json);
+            form === undefined ? value : convertForm(value as FormValue, form.body, contract() as Json);
           next();
         })
         .catch(next);

@@ -96,7 +96,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     scenario,
   } = options;
   const contract = structuredClone(bundle);
-  const validate = validateRequest(contract, modelFailure);
+  const validate = validateRequest(() => contract, modelFailure);
   const generated = new GeneratedResponses(seed);
   if (dynamic) void generated.start().catch(() => {});
   const backing = new BackingGateway();
@@ -151,7 +151,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       addressOf: () => '',
     }),
   );
-  app.use(readBody(contract, { maxMb: () => bodyLimitMb, parser: new BodyParser() }));
+  app.use(readBody(() => contract, { maxMb: () => bodyLimitMb, parser: new BodyParser() }));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
     checkRules(request)

@@ -10,14 +10,14 @@ describe('the request validator', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Bundle;
 
   test.each(operationIds)('compiles the schemas of %s, with a body and without', (id) => {
-    const validate = validateRequest(bundle);
+    const validate = validateRequest(() => bundle);
     for (const body of [{}, undefined]) expect(outcome(validate, id, body)).toBe('validated');
   });
 
   test('fails only the operation with an invalid schema', () => {
     const broken = structuredClone(bundle);
     broken.components.schemas.SpeechRequest = { type: 'nonsense' };
-    const validate = validateRequest(broken);
+    const validate = validateRequest(() => broken);
     expect(outcome(validate, 'createSpeech', {})).not.toBe('validated');
     expect(outcome(validate, 'createMessage', {})).toBe('validated');
   });
@@ -25,15 +25,30 @@ describe('the request validator', () => {
   test('names a missing component', () => {
     const broken = structuredClone(bundle);
     delete broken.components.schemas.SpeechRequest;
-    expect(outcome(validateRequest(broken), 'createSpeech', {})).toContain(
-      "can't resolve reference #/components/schemas/SpeechRequest from id contract",
-    );
+    expect(
+      outcome(
+        validateRequest(() => broken),
+        'createSpeech',
+        {},
+      ),
+    ).toContain("can't resolve reference #/components/schemas/SpeechRequest from id contract");
   });
 
-  test('fails at the start if an operation is missing', () => {
+  test('fails every request with input if an operation is missing', () => {
     const broken = structuredClone(bundle);
     delete broken.paths[operations.createSpeech.path];
-    expect(() => validateRequest(broken)).toThrow('the bundle has no post /v1/audio/speech');
+    const validate = validateRequest(() => broken);
+    expect(outcome(validate, 'createMessage', {})).toContain('the bundle has no post /v1/audio/speech');
+  });
+
+  test('does not need the bundle for an operation without input', () => {
+    const source = vi.fn(() => bundle);
+    const validate = validateRequest(source);
+    expect(operations.getReadiness).toHaveProperty('noInput', true);
+    expect(outcome(validate, 'getReadiness', undefined)).toBe('validated');
+    expect(source).not.toHaveBeenCalled();
+    expect(outcome(validate, 'createMessage', {})).toBe('validated');
+    expect(source).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -104,7 +104,7 @@ function callerFor({ id: userId, group }: { id: number; group: string }): Caller
   return { tokenId: 0, userId, tokenName: '', isAdmin: false, group, modelLimits: null };
 }
 
-const checkBody = bodyCheck(openApiBundle(), modelFailure);
+const checkBody = bodyCheck(openApiBundle, modelFailure);
 
 /** Returns the operation and the body of the explained request. @throws Failure 400 when the body is not valid, 404 without the model */
 function orderOf({ gateway, body: { operation: name, model, body } }: Request): Order {
