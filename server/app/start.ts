@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { releaseMemory } from '../lib/release-memory.ts';
 import { findWarnings } from '../providers/price-values.ts';
 import { readSettings, secretsIn } from '../settings/settings.ts';
 import { createLogger, Secrets } from '../telemetry/logger.ts';
@@ -29,7 +30,7 @@ const read = () => {
 if (process.argv[2] === workerArgument) {
   const { runWorker } = await import('./workers/worker.ts');
   await runWorker(read, secrets);
-  flushCompileCache();
+  finishStart();
 } else await run();
 
 async function run(): Promise<void> {
@@ -42,8 +43,7 @@ async function run(): Promise<void> {
     // An installation without development packages has no console.
     if (existsSync(builtConsole)) console.log(`console: ${running.url}/console`);
     console.log(`listening on ${running.url}`);
-    // Node writes the cache at exit, which does not happen if the process is killed.
-    flushCompileCache();
+    finishStart();
     void running.failed.then((reason) => fail(running.failure, reason));
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
   } catch (error) {
@@ -64,6 +64,12 @@ async function start(): Promise<Running> {
   const running = await serve(settings, logger, { read });
   const reload = () => running.gateway.liveSettings.reload();
   return { ...running, reload, failure: 'its store has failed' };
+}
+
+function finishStart(): void {
+  // Node writes the cache at exit, which does not happen if the process is killed.
+  flushCompileCache();
+  releaseMemory();
 }
 
 /** Ends the process as a kill would. The next start recovers unfinished work. */

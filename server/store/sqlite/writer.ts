@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Kysely } from 'kysely';
+import { releaseMemory } from '../../lib/release-memory.ts';
 import { migrate } from '../migrate.ts';
 import type { Database } from '../schema.ts';
 import { Batches } from './batches.ts';
@@ -28,3 +29,4 @@ port.on('message', (message: ToWriter) => {
   handled = handled.then(() => handle(message));
 });
 send('ready');
+releaseMemory();
