@@ -8,6 +8,12 @@ import { here } from './processes.ts';
 const run = promisify(execFile);
 const root = here('../..');
 
+/** Runs git in this checkout. Returns its output without white space at the ends. */
+export async function git(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('git', args, { cwd: root });
+  return stdout.trim();
+}
+
 /** A commit in a folder of its own, with its dependencies. */
 export interface Checkout {
   /** Main module of its gateway. */
@@ -22,9 +28,7 @@ export interface Checkout {
  * @throws Error if the commit does not exist
  */
 export async function checkOut(ref: string): Promise<Checkout> {
-  const git = (...args: string[]) => run('git', args, { cwd: root });
-  const { stdout } = await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
-  const commit = stdout.trim();
+  const commit = await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
   const folder = await mkdtemp(join(tmpdir(), 'unigate-commit-'));
   const remove = async () => {
     await git('worktree', 'remove', '--force', folder);

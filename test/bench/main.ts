@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
 import { measureNeighbor, neighborMarkdown, neighborTargets } from './bodies/neighbor.ts';
@@ -6,15 +7,17 @@ import { checkOut } from './checkout.ts';
 import { measureHttp } from './http.ts';
 import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
 import { measureObserve, observeMarkdown } from './observe.ts';
+import { maxOtherLoad, OtherLoad } from './other-load.ts';
 import { measurePeer, peerMarkdown, peerTargets } from './peer.ts';
 import { here, killAll } from './processes.ts';
+import { VerdictTable, waitForIdle } from './record.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown, relayTargets } from './relay/report.ts';
 import { measureSessions, sessionsMarkdown, sessionsTargets } from './relay/sessions.ts';
 import { machine, markdown, pathTargets } from './report.ts';
 import type { VariantOptions } from './variants.ts';
 import { busyMachine, findDisturbances, loadPerCore, minSamples, startTargets, verdict } from './verdict.ts';
-import { compareVersions, comparisonMarkdown } from './versions.ts';
+import { type Comparison, compareVersions, comparisonMarkdown } from './versions.ts';
 import { measureWorkers, workersMarkdown, workersTargets } from './workers.ts';
 
 const relayCase = 'relay';
@@ -51,6 +54,9 @@ compares a small call on two workers with one worker, on the PostgreSQL of DATAB
   --server FILE        main module of the gateway, default server/main.ts
   --compare REF        compare the HTTP cases with the gateway of another commit instead of the raw proxy. The default of
                        --processes is 12 pairs then, and at least ${minSamples} are needed
+  --record FILE        append the verdicts of --compare to the Markdown table FILE. The default of --compare is then the last
+                       commit that this table has a verdict for, or the parent of this commit. On a busy machine, waits up
+                       to 3 minutes, then measures nothing and records "busy"
   --peer FILE          also compare with another gateway: build/start-server.js of @portkey-ai/gateway, installed outside
                        of this project; default: BENCH_PEER`;
 
@@ -65,6 +71,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     server: { type: 'string', default: here('../../server/main.ts') },
     compare: { type: 'string' },
+    record: { type: 'string' },
     peer: { type: 'string', default: process.env.BENCH_PEER ?? '' },
     help: { type: 'boolean', default: false },
   },
@@ -82,22 +89,43 @@ function readDatabaseUrl(): string {
   throw new Error('--case workers requires DATABASE_URL');
 }
 
-/** Compares this checkout with another commit. */
+/**
+ * Compares this checkout with another commit, and appends the verdicts to the table of --record.
+ *
+ * @param loadBefore load per core before the start
+ */
 async function compare(
-  ref: string,
   chosen: typeof cases,
   options: VariantOptions & { server: string },
-  load: number,
+  loadBefore: number,
 ): Promise<string> {
-  const base = await checkOut(ref);
+  const table = values.record === undefined ? undefined : await VerdictTable.open(values.record);
+  const base = await checkOut(values.compare ?? table?.base ?? 'HEAD~1');
   try {
-    const comparisons = await compareVersions(chosen, { ...options, base: base.server });
+    const load = table === undefined ? loadBefore : await waitForIdle(loadPerCore, delay);
     const disturbed = findDisturbances(load, []);
+    const isSkipped = table !== undefined && disturbed.length > 0;
+    const comparisons: Comparison[] = [];
+    for (const bench of chosen) {
+      const others = new OtherLoad();
+      const measured = isSkipped ? [] : await compareVersions([bench], { ...options, base: base.server });
+      comparisons.push(...measured);
+      const otherLoad = isSkipped ? undefined : others.perCore();
+      const isBusy = (otherLoad ?? 0) > maxOtherLoad;
+      if (isBusy)
+        disturbed.push(`other processes used ${otherLoad?.toFixed(1)} of each core during ${bench.title}`);
+      await table?.append(isBusy ? [] : measured, {
+        base: base.commit,
+        caseName: bench.name,
+        load,
+        otherLoad,
+      });
+    }
     if (values.json)
       return JSON.stringify({ machine: machine(), base: base.commit, disturbed, comparisons }, null, 2);
     return [
       `${machine()}. Compared with ${base.commit}.`,
-      comparisonMarkdown(comparisons),
+      ...(isSkipped ? [] : [comparisonMarkdown(comparisons)]),
       ...(disturbed.length > 0 ? [busyMachine(disturbed)] : []),
     ].join('\n\n');
   } finally {
@@ -106,23 +134,25 @@ async function compare(
 }
 
 async function run(): Promise<string> {
+  const isComparison = values.compare !== undefined || values.record !== undefined;
   const sizes = {
     rounds: readPositive('rounds'),
     seconds: readPositive('seconds'),
     connections: readPositive('connections'),
-    processes:
-      values.processes === undefined ? (values.compare === undefined ? 3 : 12) : readPositive('processes'),
+    processes: values.processes === undefined ? (isComparison ? 12 : 3) : readPositive('processes'),
   };
-  if (values.compare !== undefined && sizes.processes < minSamples)
-    throw new Error(`--processes must be at least ${minSamples} with --compare, not ${sizes.processes}`);
+  if (isComparison && sizes.processes < minSamples)
+    throw new Error(`--processes must be at least ${minSamples} for a comparison, not ${sizes.processes}`);
   const unknown = values.case?.find((name) => !caseNames.includes(name));
   if (unknown !== undefined) throw new Error(`--case must be one of ${caseNames.join(', ')}, not ${unknown}`);
   const isChosen = (name: string) => values.case?.includes(name) ?? true;
 
   const options = { ...sizes, server: values.server, profile: values.profile };
   const chosen = cases.filter(({ name }) => isChosen(name));
+  if (isComparison && chosen.length === 0)
+    throw new Error(`--case must be one of ${cases.map(({ name }) => name).join(', ')} for a comparison.`);
   const load = loadPerCore();
-  if (values.compare !== undefined) return await compare(values.compare, chosen, options, load);
+  if (isComparison) return await compare(chosen, options, load);
   const { cases: http, starts } =
     chosen.length > 0 ? await measureHttp(chosen, options) : { cases: [], starts: [] };
   const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });

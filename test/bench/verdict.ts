@@ -77,7 +77,7 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 /** Maximum load average per core before the benchmark. */
-const maxLoad = 0.5;
+export const maxLoad = 0.5;
 /** Maximum spread of the raw proxy's rounds. A wider one makes the ratios meaningless. */
 export const maxSpread = 0.15;
 
