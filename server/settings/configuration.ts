@@ -138,9 +138,9 @@ function currencyProblems({ display, groups = {} }: ConfigurationFile): Problem[
       display: group.display,
     })),
   ];
-  const known = new Set(Intl.supportedValuesOf('currency'));
+  const isKnown = (currency: string) => Intl.supportedValuesOf('currency').includes(currency);
   return displays.flatMap(({ at, display }) =>
-    display === undefined || known.has(display.currency)
+    display === undefined || isKnown(display.currency)
       ? []
       : [
           problemAt(

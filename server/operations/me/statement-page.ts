@@ -195,10 +195,14 @@ ${rows.map((cells) => row(cells, () => 'td')).join('\n')}
 </table></section>`;
 }
 
-const format = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+/** Created at the first use, because Intl is slow to load at a start. */
+let format: Intl.NumberFormat | undefined;
 
 /** Formats a number with thousands separators. -0 is 0. */
-const number = (value: number) => format.format(value === 0 ? 0 : value);
+function number(value: number): string {
+  format ??= new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+  return format.format(value === 0 ? 0 : value);
+}
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
