@@ -5,7 +5,7 @@ import { isPostgres, type SqlValue } from './statement.ts';
 
 const integers = columnNames(
   'amount, asked_at, attempt, bucket, completion_tokens, cost, created_at, deadline_at, debt, duration_ms, failures',
-  'leased, new_user, next_poll_at, now, opened_at, poll_interval, polled_at, progress, prompt_tokens, queued_at, quota',
+  'leased, new_user, next_poll_at, now, opened_at, ordinal, poll_interval, polled_at, progress, prompt_tokens, queued_at, quota',
   'remain, reserved, retry_count, slots, status, token_id, unlimited, used, user_id, wallet',
   'wallet_id',
 );
@@ -95,9 +95,12 @@ const unstorable = /\\u(?:0000|d[89a-f])/;
 function storableJson(rows: readonly unknown[]): string {
   const json = JSON.stringify(rows);
   if (!unstorable.test(json)) return json;
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
-  );
+  return JSON.stringify(rows, (_, value: unknown) => storable(value));
+}
+
+/** Removes NUL from a text and replaces lone surrogates, which PostgreSQL cannot store. Returns other values unchanged. */
+export function storable<Value>(value: Value): Value | string {
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
 }
 
 /** Condition that a column has one of any number of values, passed as one parameter. */

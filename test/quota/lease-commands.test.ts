@@ -150,6 +150,27 @@ describe.each(engines)('commands of quota leases on %s', (engine) => {
     expect(await entries()).toMatchObject([{ quota: 30, reserved: 50, unlimited: 0, created_at: 5 }]);
   });
 
+  test('a batch settles its new calls only, and writes them in its order', async () => {
+    await grant();
+    const ids = Array.from({ length: 40 }, (_, index) => `${id}.${(index * 7) % 40}`);
+    const calls = ids.map((requestId) => call({ requestId, charged: 5 }));
+    const recorded = calls.filter((_, index) => index % 3 === 0);
+    const isRecorded = (index: number) => index % 3 === 0;
+    await book(...recorded);
+    expect(await book(...calls)).toEqual({
+      settlements: calls.map((_, index) => (isRecorded(index) ? null : settlement(5))),
+      gone: [],
+    });
+    // All of the lease is used, so a second charge would be refused.
+    expect([await balance(), (await lease())?.remaining]).toEqual([[800, 0, 200], 0]);
+    const written = (await entries()).toSorted((left, right) => left.id - right.id);
+    expect(written.map((entry) => entry.request_id)).toEqual([
+      ...recorded.map(({ requestId }) => requestId),
+      ...ids.filter((_, index) => !isRecorded(index)),
+    ]);
+    await expectAudited();
+  });
+
   test('the returned part of a reservation goes to the balance', async () => {
     await grant();
     await give(0);

@@ -1,12 +1,13 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type BookedCall, settleCalls } from '../../server/store/commands/booked-calls.ts';
 import { releaseOrphans } from '../../server/store/commands/gateways.ts';
 import { refund, reserve } from '../../server/store/commands/ledger.ts';
 import { removeMember } from '../../server/store/commands/members.ts';
 import { refundCall } from '../../server/store/commands/refunds.ts';
 import { deleteToken, returnLeftovers, revokeToken } from '../../server/store/commands/tokens.ts';
+import { openWallet } from '../../server/store/commands/wallets.ts';
 import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Database, Db } from '../../server/store/schema.ts';
@@ -197,5 +198,37 @@ describe.runIf(engines.includes('postgres'))('the order of locks', () => {
       ]);
     }
     await expectNothingReserved();
+  });
+
+  test('a call that waits while the wallet of its lease opens is recorded as paid by the wallet', async () => {
+    const { id: tokenId, userId } = await makeToken(store, { remainQuota: 1_000 });
+    const lease = { id: 'opening', grow: false, gateway: 'live', need: 1, want: 100 };
+    await store.run('grantLease', { ...lease, tokenId, now });
+    const requestId = nextId();
+    const call: BookedCall = {
+      requestId,
+      tokenId,
+      userId,
+      model: 'm',
+      unit: 'characters',
+      lease: 'opening',
+      held: 5,
+      charged: 5,
+      returned: 0,
+      endedAt: now,
+      log: logEntry,
+    };
+    const { settled } = await inTransaction(async (trx) => {
+      await openWallet(trx, { userId, change: { ...change, action: 'openWallet' } });
+      const waiting = store.run('settleCalls', { calls: [call] });
+      const waits = sql`select 1 from pg_stat_activity
+        where query like '%update quota_leases%' and wait_event_type = 'Lock'`;
+      await vi.waitFor(async () => expect((await waits.execute(store.read)).rows).not.toEqual([]));
+      return { settled: waiting };
+    });
+    expect(await settled).toEqual({ settlements: [{ charged: 5, debt: 0 }], gone: [] });
+    const entry = store.read.selectFrom('request_log').select(['wallet', 'token_name']);
+    expect(await entry.where('request_id', '=', requestId).execute()).toMatchObject([{ wallet: 1 }]);
+    expect((await store.report('auditLedger', null)).problems).toEqual([]);
   });
 });

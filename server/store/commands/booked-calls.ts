@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { onDaysOf } from '../log-days.ts';
-import { lockedRowsOf, rowsOf } from '../rows.ts';
+import { lockedRowsOf } from '../rows.ts';
 import type { Db } from '../schema.ts';
 import { execute } from '../statement.ts';
 import type { Settlement } from './ledger.ts';
@@ -49,44 +48,28 @@ export async function settleCalls(
   trx: Db,
   { calls }: { calls: readonly BookedCall[] },
 ): Promise<BookedCalls> {
-  const fresh = await withoutRecorded(trx, calls);
+  const unique = new Map(calls.toReversed().map((call) => [call.requestId, call]));
+  const written = await writeEntries(trx, [...unique.values()].reverse().map(entryOf));
+  const fresh = calls.filter((call) => written.has(call.requestId) && unique.get(call.requestId) === call);
   const { wallets: leaseWallets, gone } = await chargeLeases(trx, fresh);
   const walletOf = ({ lease }: BookedCall) => (lease === null ? null : (leaseWallets.get(lease) ?? null));
-  const entries = fresh.map((call) => {
-    const { requestId, userId, tokenId, model, unit, held: reserved, log, endedAt: now } = call;
-    const unlimited = isLimited(call) ? 0 : 1;
-    const wallet = walletOf(call) === null ? 0 : 1;
-    return {
-      requestId,
-      userId,
-      tokenId,
-      model,
-      unit,
-      quota: costOf(call),
-      debt: 0,
-      reserved,
-      unlimited,
-      wallet,
-      log,
-      now,
-    } as const;
-  });
-  await writeEntries(trx, entries);
   const settled = await settleFromBalances(trx, fresh, gone, walletOf);
   const settlementOf = (call: BookedCall) =>
     settled.get(call.requestId) ?? { charged: costOf(call), debt: 0, walletId: walletOf(call) };
   const corrections = fresh.flatMap((call) => {
     const { requestId } = call;
     const { charged: quota, debt, walletId } = settlementOf(call);
-    if (debt === 0 && walletId === walletOf(call)) return [];
-    return { requestId, quota, debt, wallet: walletId === null ? 0 : 1 } as const;
+    const wallet = walletId === null ? 0 : 1;
+    // A wallet can have been opened, or a lease can have ended, after the entries were written.
+    if (debt === 0 && wallet === written.get(requestId)) return [];
+    return { requestId, quota, debt, wallet } as const;
   });
   await correctEntries(trx, corrections, calls.map(endOf));
   await chargeBalances(trx, fresh, settlementOf, gone);
-  const recorded = new Set(fresh.map(({ requestId }) => requestId));
+  const settledCalls = new Set(fresh);
   return {
     settlements: calls.map((call) => {
-      if (!recorded.delete(call.requestId)) return null;
+      if (!settledCalls.has(call)) return null;
       const { charged, debt } = settlementOf(call);
       return { charged, debt };
     }),
@@ -104,15 +87,25 @@ const isLimited = ({ lease, unlimited = false }: BookedCall) => lease !== null &
 const costOf = ({ charged, beyond = 0 }: BookedCall) => charged + beyond;
 const endOf = ({ endedAt }: BookedCall) => endedAt;
 
-/** Removes duplicates and recorded calls. No other transaction records them now, since a gateway writes one batch at a time. */
-async function withoutRecorded(trx: Db, calls: readonly BookedCall[]): Promise<BookedCall[]> {
-  if (calls.length === 0) return [];
-  const ids = calls.map(({ requestId }) => ({ requestId }));
-  const { rows } = await sql<{ request_id: string }>`
-    select r.request_id from ${rowsOf(trx, ids)} as r
-    join request_log l on l.request_id = r.request_id and ${onDaysOf(trx, calls.map(endOf))}`.execute(trx);
-  const seen = new Set(rows.map(({ request_id: id }) => id));
-  return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));
+/** The log entry of a call as if its lease pays the complete cost. */
+function entryOf(call: BookedCall) {
+  const { requestId, userId, tokenId, model, unit, lease, held: reserved, log, endedAt: now } = call;
+  const unlimited = isLimited(call) ? 0 : 1;
+  const quota = costOf(call);
+  return {
+    requestId,
+    userId,
+    tokenId,
+    model,
+    unit,
+    quota,
+    debt: 0,
+    reserved,
+    unlimited,
+    lease,
+    log,
+    now,
+  } as const;
 }
 
 /** The leases of calls: the wallets that gave their quota, and those that do not exist any more. */

@@ -143,7 +143,7 @@ const adjust = statement<{ tokenId: number; returned: number; charged: number; d
   where id = ${'tokenId'}`;
 
 /** Writes the log entry of a closed reservation. */
-function writeLog(
+async function writeLog(
   trx: Db,
   requestId: string,
   row: ClosedRow,
@@ -151,9 +151,11 @@ function writeLog(
 ): Promise<void> {
   const { user_id: userId, token_id: tokenId, model, unit, reserved, unlimited } = row;
   const wallet = row.wallet_id === null ? 0 : 1;
-  return writeEntries(trx, [
+  const written = await writeEntries(trx, [
     { requestId, userId, tokenId, model, unit, reserved, quota, debt: 0, unlimited, wallet, log, now },
   ]);
+  if (!written.has(requestId))
+    throw new Error(`the log has an entry of ${requestId}, whose reservation is open`);
 }
 
 /** The update changes nothing. It locks the row, so that the balance stays as it is read. */
