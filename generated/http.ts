@@ -1787,7 +1787,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the API keys of a sub-account of the caller's user.
+         * @description Returns the keys of the sub-account that are not deleted, newest first, with masked secrets. It includes the keys of its members and the keys that it created itself. Only an owner without limits may call this operation.
+         */
+        get: operations["listMyAccountTokens"];
         put?: never;
         /**
          * Create an API key for a sub-account of the caller's user.
@@ -1798,6 +1802,30 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/me/accounts/{account_id}/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key of a sub-account of the caller's user.
+         * @description The key stops working immediately, and within one second on other gateways and on open sockets. The operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. Only an owner without limits may call this operation.
+         */
+        delete: operations["deleteMyAccountToken"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an API key of a sub-account of the caller's user.
+         * @description Omitted fields do not change. If the key is disabled or restricted, the change takes effect within one second on every gateway, including open sockets. After a change other than of the name or a disabling, the key can do no more than the key of this request. Only an owner without limits may call this operation.
+         */
+        patch: operations["updateMyAccountToken"];
         trace?: never;
     };
     "/api/resource-channel/vendorx/visual-validate/sessions": {
@@ -9701,6 +9729,49 @@ export interface components {
             sockets?: number;
         };
         /**
+         * UpdateAccountTokenRequest
+         * @description Fields of an API key of a sub-account to change.
+         */
+        UpdateAccountTokenRequest: {
+            name?: components["schemas"]["KeyName"];
+            /**
+             * @description 1 enables the key, 2 disables it.
+             * @enum {integer}
+             */
+            status?: 1 | 2;
+            /** @description True limits the key by the wallet only. False limits it to its remaining quota. */
+            unlimited_quota?: boolean;
+            expired_time?: components["schemas"]["KeyExpiry"];
+            model_limits?: components["schemas"]["KeyModels"];
+            allow_ips?: components["schemas"]["KeyAddresses"];
+            /** @description False denies the key, and every key created with it, the right to create keys. True restores it. */
+            create_keys?: boolean;
+            /**
+             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the key of this request.
+             * @example 600
+             */
+            requests_per_minute?: number;
+            /**
+             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the key of this request.
+             * @example 20
+             */
+            sockets?: number;
+        };
+        /**
+         * AccountTokenReply
+         * @description An API key of a sub-account, with a masked secret.
+         */
+        AccountTokenReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Token"];
+        };
+        /**
          * VerificationRequest
          * @description The callback URL for the end user's browser. The gateway forwards unknown fields to the provider.
          */
@@ -16336,6 +16407,42 @@ export interface operations {
             503: components["responses"]["ManagementUnavailable"];
         };
     };
+    listMyAccountTokens: {
+        parameters: {
+            query?: {
+                /** @description Page number, starting at 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Number of items per page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the sub-account. */
+                account_id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
     createMyAccountToken: {
         parameters: {
             query?: never;
@@ -16361,6 +16468,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenCreatedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    deleteMyAccountToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sub-account. */
+                account_id: components["parameters"]["AccountId"];
+                /** @description Id of the API key. */
+                id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenDeletedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateMyAccountToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sub-account. */
+                account_id: components["parameters"]["AccountId"];
+                /** @description Id of the API key. */
+                id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAccountTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The current state of the key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountTokenReply"];
                 };
             };
             400: components["responses"]["ManagementBadRequest"];

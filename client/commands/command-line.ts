@@ -57,6 +57,7 @@ const optionKinds = {
   disable: {},
   enable: {},
   quota: { argument: 'QUOTA' },
+  account: { argument: 'ID' },
   'forward-to': { argument: 'URL' },
 } as const;
 

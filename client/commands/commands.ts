@@ -1,5 +1,13 @@
 import type { Unigate } from '../unigate.ts';
-import { createAccount, createAccountKey, listAccounts, updateAccount } from './accounts.ts';
+import {
+  createAccount,
+  createAccountKey,
+  deleteAccountKey,
+  listAccountKeys,
+  listAccounts,
+  updateAccount,
+  updateAccountKey,
+} from './accounts.ts';
 import { showAsset, uploadAsset } from './assets.ts';
 import { chat } from './chat.ts';
 import { defineCommand, type Invocation } from './command-line.ts';
@@ -363,6 +371,36 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     },
     examples: ['accounts key 5 --name web', 'accounts key 5 --name trial --quota 500'],
     run: createAccountKey,
+  }),
+  'accounts keys': defineCommand({
+    argument: 'ID',
+    argumentDescription: 'id of the sub-account',
+    description: 'list the keys of a sub-account',
+    options: { json },
+    examples: ['accounts keys 5'],
+    run: listAccountKeys,
+  }),
+  'accounts update-key': defineCommand({
+    argument: 'KEY-ID',
+    argumentDescription: 'id of the key',
+    description: 'rename, disable or enable a key of a sub-account',
+    options: {
+      account: 'id of the sub-account (required)',
+      name: 'new name',
+      disable: 'reject the key',
+      enable: 'accept the key again',
+      json,
+    },
+    examples: ['accounts update-key 7 --account 5 --disable'],
+    run: updateAccountKey,
+  }),
+  'accounts delete-key': defineCommand({
+    argument: 'KEY-ID',
+    argumentDescription: 'id of the key',
+    description: 'delete a key of a sub-account and the keys created with it',
+    options: { account: 'id of the sub-account (required)' },
+    examples: ['accounts delete-key 7 --account 5'],
+    run: deleteAccountKey,
   }),
   listen: defineCommand({
     description: 'forward the callbacks of your tasks to a local address until it is interrupted',

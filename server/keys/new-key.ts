@@ -4,6 +4,7 @@ import { isWithin } from '../settings/address-ranges.ts';
 import { matcher } from '../settings/model-patterns.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NewToken } from '../store/commands/accounts.ts';
+import type { TokenFields } from '../store/commands/tokens.ts';
 import { hasAdminAccess, hasLimits, type TokenRecord } from '../store/queries/tokens.ts';
 import { readAllowIps } from './addresses.ts';
 import { requireNoLimits, scopeDenied } from './admin-scope.ts';
@@ -12,6 +13,9 @@ import type { Caller } from './caller.ts';
 import { readModelLimits, requireFutureExpiry, requireGroup } from './key-fields.ts';
 
 type KeyRequest = components['schemas']['CreateTokenRequest'];
+/** Fields of a request for limits. */
+type LimitRequest = Omit<KeyRequest, 'name'>;
+type ChangeRequest = components['schemas']['UpdateAccountTokenRequest'];
 
 /** Keys in a chain in which each key was created with the one before. */
 const maxLevels = 8;
@@ -62,6 +66,47 @@ export function fieldsOfNewKey(creator: Creator, request: KeyRequest) {
   return fields;
 }
 
+/**
+ * Returns the fields of a key that its customer changes with another key. Absent fields stay undefined. After a change other than
+ * of the name or a disabling, the key has no more rights than the one that changes it: a key that is refused can have rights
+ * from an operator.
+ *
+ * @throws Failure 400 for an invalid field, 403 for a right that the changing key lacks
+ */
+export function fieldsOfChangedKey(
+  changer: Creator,
+  current: TokenRecord,
+  request: ChangeRequest,
+): TokenFields {
+  const { record, now } = changer;
+  const { name, status, ...limits } = request;
+  const { expired_time: expiry, model_limits: models, allow_ips: addresses } = limits;
+  const { requests_per_minute: requests, sockets } = limits;
+  const set = {
+    name,
+    status,
+    unlimitedQuota: limits.unlimited_quota,
+    expiredTime: expiry === undefined ? undefined : expiryOf(record, expiry, now),
+    modelLimits: models === undefined ? undefined : modelsOf(record, limits),
+    allowIps: addresses === undefined ? undefined : addressesOf(record, addresses),
+    canCreateKeys: limits.create_keys,
+    requestsPerMinute:
+      requests === undefined
+        ? undefined
+        : limitOf(changer, 'requestsPerMinute', 'requests_per_minute', limits),
+    sockets: sockets === undefined ? undefined : limitOf(changer, 'sockets', 'sockets', limits),
+  } satisfies TokenFields;
+  if (status !== 1 && Object.keys(limits).length === 0) return set;
+  const { allowIps = current.allowIps, canCreateKeys = current.canCreateKeys } = set;
+  if (record.allowIps !== null && (allowIps === null || !isWithin(allowIps, record.allowIps)))
+    throw denied('allow_ips', 'the key would be accepted from addresses from which this key is not.');
+  if (canCreateKeys && !record.canCreateKeys)
+    throw denied('create_keys', 'this key may not create keys, and the other one could.');
+  if (record.ownGroup !== null && current.ownGroup !== record.ownGroup)
+    throw denied('group', `this key changes keys of the group ${record.ownGroup} only.`);
+  return set;
+}
+
 /** Builds a 403 for a key without the right to create keys. */
 export const creationDenied = (): Failure =>
   accessDenied('This key, or a key that it was created with, may not create keys.');
@@ -79,7 +124,7 @@ function limitOf(
   { settings, caller, record }: Creator,
   kind: 'requestsPerMinute' | 'sockets',
   field: 'requests_per_minute' | 'sockets',
-  { [field]: requested }: KeyRequest,
+  { [field]: requested }: LimitRequest,
 ): number | null {
   // A shared allowance already contains the creator's limit.
   const inherited = sharedAllowance(record) === null ? record[kind] : null;
@@ -111,7 +156,7 @@ function expiryOf(creator: TokenRecord, requested: number | undefined, now: numb
 
 function modelsOf(
   { modelLimits }: TokenRecord,
-  { model_limits_enabled: isEnabled, model_limits: text = '' }: KeyRequest,
+  { model_limits_enabled: isEnabled, model_limits: text = '' }: LimitRequest,
 ): readonly string[] | null {
   if (isEnabled === false) return modelLimits;
   const ids = readModelLimits(text);

@@ -113,6 +113,28 @@ test('sub-accounts are created with a key, changed and listed', async () => {
   ])
     expect(await run(...args)).toMatchObject({ code: 2 });
   expect(await run('update', String(user.id), '--disable')).toMatchObject({ code: 1 });
+
+  const keys = JSON.parse((await run('keys', id, '--json')).stdout.toString()) as {
+    id: number;
+    name: string;
+  }[];
+  expect(keys).toMatchObject([{ name: 'trial' }, { name: 'web' }]);
+  const web = String(keys[1]?.id);
+  expect((await run('keys', id)).stdout.toString()).toMatch(
+    new RegExp(`^${web} +web +sk-\\*+\\w+ +\\w+ +no limit +0 used `, 'm'),
+  );
+  const disabled = await run('update-key', web, '--account', id, '--name', 'old', '--disable');
+  expect(disabled.stdout.toString()).toMatch(/ old +sk-\*+\w+ +disabled /);
+  expect(await run('delete-key', web, '--account', id)).toMatchObject({ code: 0 });
+  expect((await run('keys', id)).stdout.toString()).not.toContain('old');
+  expect(await run('delete-key', web, '--account', id)).toMatchObject({ code: 1 });
+  for (const args of [
+    ['delete-key', web],
+    ['update-key', web, '--disable'],
+    ['update-key', web, '--account', id],
+    ['keys', 'Paris'],
+  ])
+    expect(await run(...args)).toMatchObject({ code: 2 });
 });
 
 test('the statement of a sub-account shows the charges that the wallet of its customer paid', async () => {

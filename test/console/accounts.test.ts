@@ -63,6 +63,31 @@ describe.skipIf(!hasChromium)('accounts', () => {
     await client(accountKey).me.retrieve();
   });
 
+  test('lists the keys of an account and revokes one', async () => {
+    const { key } = await customer();
+    const { accounts } = client(key).me;
+    const { id } = await accounts.create({ name: 'Paris office' });
+    const web = await accounts.createToken(id, { name: 'web', unlimited_quota: true });
+    await client(web.key).tokens.create({ name: 'child', unlimited_quota: true });
+    await accounts.createToken(id, { name: 'trial', remain_quota: 500 });
+    const page = await target.open('#/accounts', { key });
+    await page.getByRole('button', { name: 'Keys of Paris office' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Keys of Paris office' });
+    await dialog.getByRole('row').filter({ hasText: 'trial' }).waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+    await dialog.getByRole('button', { name: 'Revoke web' }).click();
+    await page.getByText('Keys created with it are revoked as well: child.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await dialog.getByRole('row').filter({ hasText: 'web' }).waitFor({ state: 'detached' });
+    expect(await dialog.getByRole('row').count()).toBe(2);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await expect(client(web.key).me.retrieve()).rejects.toMatchObject({ status: 401 });
+    const row = page.getByRole('row').filter({ hasText: 'Paris office' });
+    await expect.poll(() => row.getByRole('cell').nth(2).innerText()).toBe('1');
+  });
+
   test('shows why an account that the operator disabled cannot be enabled', async () => {
     const { key } = await customer();
     const { id } = await client(key).me.accounts.create({ name: 'Oslo office' });

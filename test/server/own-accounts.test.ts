@@ -48,6 +48,13 @@ describe.each(engines)('sub-accounts that their customer manages on %s', (engine
   const createKey = (key: string, id: number, body: object = unlimited, at = target) =>
     send(key, 'POST', `/api/me/accounts/${id}/tokens`, body, at);
 
+  const listKeys = (key: string, id: number, query = '') =>
+    send(key, 'GET', `/api/me/accounts/${id}/tokens${query}`);
+  const updateKey = (key: string, id: number, tokenId: number, body: object) =>
+    send(key, 'PATCH', `/api/me/accounts/${id}/tokens/${tokenId}`, body);
+  const deleteKey = (key: string, id: number, tokenId: number) =>
+    send(key, 'DELETE', `/api/me/accounts/${id}/tokens/${tokenId}`);
+
   /** A customer with a wallet and a key without limits. */
   async function customer(fields: { group?: string } = {}) {
     const user = await newUser(target, { name: 'Hopper Ltd', ...fields });
@@ -219,6 +226,125 @@ describe.each(engines)('sub-accounts that their customer manages on %s', (engine
     expect((await send(key, 'DELETE', `/api/token/${keyId}`)).status).toBe(200);
     expect((await speak(paris.key)).status).toBe(200);
     expect((await create(key)).status).toBe(401);
+  });
+
+  test('have keys that the customer lists, changes and deletes', async () => {
+    const { user, key, keyId } = await customer();
+    const { id } = await accountOf(key);
+    const web = await keyOf(key, id);
+    const child = dataIn<Key>(await send(web.key, 'POST', '/api/token/', { ...unlimited, name: 'child' }));
+    const trial = await keyOf(key, id, { name: 'trial', remain_quota: 10 });
+    expect(dataIn(await listKeys(key, id))).toMatchObject({
+      items: [{ id: trial.id }, { id: child.id, created_by: web.id }, { id: web.id, created_by: null }],
+      total: 3,
+    });
+    const second = await listKeys(key, id, '?p=2&page_size=2');
+    expect(dataIn(second)).toMatchObject({ items: [{ id: web.id }], total: 3 });
+    expect(second.text).not.toContain(web.key);
+
+    const client = await connect(other.url + socketPath, { key: web.key });
+    await client.next(({ type }) => type === 'session.created');
+    expect(dataIn(await updateKey(key, id, web.id, { name: 'old', status: 2 }))).toMatchObject({ status: 2 });
+    expect((await speak(web.key)).status).toBe(401);
+    await vi.waitFor(async () => expect((await speak(child.key, other)).status).toBe(401));
+    expect((await client.closed).code).toBe(1008);
+    expect(dataIn(await updateKey(key, id, web.id, { status: 1 }))).toMatchObject({ status: 1 });
+    await vi.waitFor(async () => expect((await speak(child.key, other)).status).toBe(200));
+    expect((await speak(trial.key)).status).toBe(200);
+    expect((await speak(trial.key)).status).toBe(403);
+    expect((await updateKey(key, id, trial.id, { unlimited_quota: true })).status).toBe(200);
+    expect((await speak(trial.key)).status).toBe(200);
+
+    expect((await deleteKey(key, id, web.id)).status).toBe(200);
+    for (const gone of [web.key, child.key]) expect((await speak(gone)).status).toBe(401);
+    expect(dataIn(await listKeys(key, id))).toMatchObject({ items: [{ id: trial.id }], total: 1 });
+    const by = { user_id: user.id, token_id: keyId };
+    const [deletion, ...changes] = await changesTo(`token ${web.id}`);
+    expect(deletion).toMatchObject({
+      ...by,
+      action: 'deleteMyAccountToken',
+      details: { user_id: id, deleted: [child.id] },
+    });
+    expect(changes.slice(0, 2)).toMatchObject([
+      { ...by, action: 'updateMyAccountToken', details: { from: { status: 2 }, to: { status: 1 } } },
+      { ...by, action: 'updateMyAccountToken', details: { to: { name: 'old', status: 2 } } },
+    ]);
+    expect(await callAdmin(target, 'auditBooks')).toMatchObject({ problems: [] });
+  });
+
+  test('have keys that nobody else manages', async () => {
+    const { user, key, keyId } = await customer();
+    const paris = await accountOf(key);
+    const oslo = await accountOf(key);
+    const web = await keyOf(key, paris.id);
+    const stranger = await customer();
+    const developer = await newMember(target, user.id, { role: 'developer' });
+    const billing = await newMember(target, user.id, { role: 'billing' });
+    const refused = [
+      await newToken(target, user.id, { unlimited_quota: true, member_id: developer.id }),
+      await newToken(target, user.id, { unlimited_quota: true, member_id: billing.id }),
+      await newToken(target, user.id, { unlimited_quota: true, sockets: 5 }),
+    ];
+    const attempts = (by: string, id: number, tokenId: number) => [
+      updateKey(by, id, tokenId, { status: 2 }),
+      deleteKey(by, id, tokenId),
+    ];
+    for (const one of refused)
+      for (const attempt of [listKeys(one.key, paris.id), ...attempts(one.key, paris.id, web.id)])
+        expect((await attempt).status).toBe(403);
+    for (const [by, id] of [
+      [stranger.key, paris.id],
+      [web.key, paris.id],
+      [key, user.id],
+    ] as const)
+      for (const attempt of [listKeys(by, id), ...attempts(by, id, web.id)])
+        await expectRefused(attempt, 404, 'there is no such sub-account');
+    for (const [id, tokenId] of [
+      [oslo.id, web.id],
+      [paris.id, keyId],
+      [paris.id, 999_999],
+    ] as const)
+      for (const attempt of attempts(key, id, tokenId))
+        await expectRefused(attempt, 404, 'there is no such key');
+    expect((await speak(web.key)).status).toBe(200);
+  });
+
+  test('have keys that get no more rights than the key that changes them', async () => {
+    const { user, key } = await customer();
+    const { id } = await accountOf(key);
+    const web = await keyOf(key, id);
+    for (const body of [{}, { admin: true }, { group: 'partner' }, { remain_quota: 5 }, { status: 3 }])
+      expect((await updateKey(key, id, web.id, body)).status).toBe(400);
+    await expectRefused(updateKey(key, id, web.id, { expired_time: 1 }), 400, 'expired_time');
+    const ownKey = async (fields: { allow_ips?: string; group?: string; create_keys?: boolean }) =>
+      (await newToken(target, user.id, { unlimited_quota: true, ...fields })).key;
+
+    const local = await ownKey({ allow_ips: '127.0.0.0/8' });
+    expect((await updateKey(local, id, web.id, { name: 'web 2', status: 2 })).status).toBe(200);
+    // The disabled key may be used from all addresses.
+    for (const body of [{ status: 1 }, { sockets: 5 }, { status: 1, allow_ips: '0.0.0.0/0' }])
+      await expectRefused(updateKey(local, id, web.id, body), 403, 'allow_ips');
+    const narrowed = await updateKey(local, id, web.id, { status: 1, allow_ips: '' });
+    expect(dataIn(narrowed)).toMatchObject({ status: 1, allow_ips: '127.0.0.0/8' });
+
+    const single = await ownKey({ create_keys: false });
+    await expectRefused(updateKey(single, id, web.id, { sockets: 5 }), 403, 'create_keys');
+    const limited = await updateKey(single, id, web.id, { sockets: 5, create_keys: false });
+    expect(dataIn(limited)).toMatchObject({ sockets: 5, create_keys: false });
+    await expectRefused(updateKey(single, id, web.id, { create_keys: true }), 403, 'create_keys');
+
+    const listed = await ownKey({ group: 'list' });
+    await expectRefused(updateKey(listed, id, web.id, { sockets: 9 }), 403, 'group');
+    expect((await updateKey(listed, id, web.id, { status: 2 })).status).toBe(200);
+  });
+
+  test('have admin keys that only an admin key changes', async () => {
+    const { key } = await customer();
+    const { id } = await accountOf(key);
+    await callAdmin(target, 'updateUser', { path: { id: String(id) }, body: { role: 'admin' } });
+    const { id: tokenId } = await newToken(target, id, { unlimited_quota: true, admin: true });
+    await expectRefused(updateKey(key, id, tokenId, { status: 2 }), 403, 'scope admin');
+    await expectRefused(deleteKey(key, id, tokenId), 403, 'scope admin');
   });
 
   test('stop with their customer, who can then create none', async () => {

@@ -106,7 +106,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listMyAccounts: operated.filter((status) => status !== 400),
   createMyAccount: [...operated, ...body],
   updateMyAccount: [...operated, 404, ...body],
+  listMyAccountTokens: [...operated, 404],
   createMyAccountToken: [...operated, 404, ...body],
+  updateMyAccountToken: [...operated, 404, ...body],
+  deleteMyAccountToken: [...operated, 404],
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 

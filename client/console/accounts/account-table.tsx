@@ -1,4 +1,4 @@
-import { Ban, ChartColumn, CircleCheck, KeyRound, Pencil, ReceiptText } from 'lucide';
+import { Ban, ChartColumn, CircleCheck, KeyRound, List, Pencil, ReceiptText } from 'lucide';
 import type { Account } from '../../index.ts';
 import { IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -11,6 +11,7 @@ import { addressOf } from '../shell/router.ts';
 
 interface AccountTableProps {
   accounts: readonly Account[];
+  onShowKeys: (account: Account) => void;
   onCreateKey: (account: Account) => void;
   onChange: (account: Account) => void;
   onDisable: (account: Account) => void;
@@ -18,7 +19,14 @@ interface AccountTableProps {
 }
 
 /** The sub-accounts with their spending. */
-export function AccountTable({ accounts, onCreateKey, onChange, onDisable, onEnable }: AccountTableProps) {
+export function AccountTable({
+  accounts,
+  onShowKeys,
+  onCreateKey,
+  onChange,
+  onDisable,
+  onEnable,
+}: AccountTableProps) {
   return (
     <ScrollRegion label="Accounts">
       <table class="table wrapped-names">
@@ -50,6 +58,11 @@ export function AccountTable({ accounts, onCreateKey, onChange, onDisable, onEna
                 <div class="row-actions">
                   <IconLink icon={ChartColumn} page="usage" account={account} />
                   <IconLink icon={ReceiptText} page="statements" account={account} />
+                  <IconButton
+                    icon={List}
+                    label={`Keys of ${account.name}`}
+                    onClick={() => onShowKeys(account)}
+                  />
                   <IconButton
                     icon={KeyRound}
                     label={`Create a key for ${account.name}`}

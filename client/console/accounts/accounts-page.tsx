@@ -9,13 +9,14 @@ import { EmptyState, ErrorNotice } from '../parts/notices.tsx';
 import { session, useClient } from '../session/session.ts';
 import { PageHead } from '../shell/page-head.tsx';
 import { AccountDialog } from './account-dialog.tsx';
+import { AccountKeys } from './account-keys.tsx';
 import { AccountTable } from './account-table.tsx';
 import { CreateAccountKey } from './create-account-key.tsx';
 
 /** An open dialog and the sub-account that it concerns. */
 type Open =
   | { name: 'create' }
-  | { name: 'edit' | 'key' | 'disable'; account: Account }
+  | { name: 'edit' | 'keys' | 'key' | 'disable'; account: Account }
   | { name: 'created'; token: Token };
 
 /** The sub-accounts of a customer with a wallet: create, change and disable them. */
@@ -63,6 +64,7 @@ export default function AccountsPage() {
             <div class="row list-create">{createButton}</div>
             <AccountTable
               accounts={accounts}
+              onShowKeys={(account) => (open.value = { name: 'keys', account })}
               onCreateKey={(account) => (open.value = { name: 'key', account })}
               onChange={(account) => (open.value = { name: 'edit', account })}
               onDisable={(account) => (open.value = { name: 'disable', account })}
@@ -82,6 +84,15 @@ export default function AccountsPage() {
       )}
       {current?.name === 'edit' && (
         <AccountDialog account={current.account} onClose={close} onSaved={reload} />
+      )}
+      {current?.name === 'keys' && (
+        <AccountKeys
+          account={current.account}
+          onClose={close}
+          onRevoked={() => {
+            reloads.value += 1;
+          }}
+        />
       )}
       {current?.name === 'key' && (
         <CreateAccountKey

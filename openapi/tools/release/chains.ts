@@ -146,7 +146,19 @@ export const chains: readonly Chain[] = [
     variable: 'accountId',
     example: '5',
     from: { createMyAccount: 'data.id' },
-    to: ['updateMyAccount', 'createMyAccountToken'],
+    to: [
+      'updateMyAccount',
+      'listMyAccountTokens',
+      'createMyAccountToken',
+      'updateMyAccountToken',
+      'deleteMyAccountToken',
+    ],
+  },
+  {
+    variable: 'accountTokenId',
+    example: '7',
+    from: { createMyAccountToken: 'data.id' },
+    to: ['updateMyAccountToken', 'deleteMyAccountToken'],
   },
   {
     variable: 'userMemberId',
@@ -180,7 +192,10 @@ const needsEdit = new Set([
   // The user of the key needs a wallet.
   'createMyAccount',
   'updateMyAccount',
+  'listMyAccountTokens',
   'createMyAccountToken',
+  'updateMyAccountToken',
+  'deleteMyAccountToken',
   // The gateway must accept user assertions.
   'createSession',
   'customizeVoice clone',

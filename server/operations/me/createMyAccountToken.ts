@@ -3,12 +3,10 @@ import { keyRefused } from '../../keys/key-cache.ts';
 import { creationDenied, fieldsOfNewKey } from '../../keys/new-key.ts';
 import { accessDenied } from '../../lib/failure.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
-import { findToken, hasLimits } from '../../store/queries/tokens.ts';
 import { changeBy } from '../admin/admin-change.ts';
 import { success } from '../success.ts';
 import { viewToken } from '../tokens/token-view.ts';
-import { unknownAccount } from './accounts.ts';
-import { requireOwner } from './members.ts';
+import { readOwner, unknownAccount } from './accounts.ts';
 
 /**
  * Creates a key for a sub-account of the caller's user, with no more rights than the key that creates it. Only this response
@@ -17,13 +15,9 @@ import { requireOwner } from './members.ts';
 export const createMyAccountToken: Handler<'createMyAccountToken'> = async (request, reply) => {
   const { gateway, caller, path, body } = request;
   const { store, settings } = gateway;
-  requireOwner(caller);
+  const creator = await readOwner(request);
   const change = changeBy({ gateway, caller }, 'createMyAccountToken');
   const { now } = change;
-  const creator = await findToken(store.read, caller.tokenId);
-  if (creator === undefined) throw keyRefused();
-  // The caller is cached, and the key can have new limits.
-  requireOwner({ hasLimits: hasLimits(creator), memberRole: creator.memberRole ?? undefined });
   const fields = fieldsOfNewKey({ record: creator, caller, settings, now }, body);
   const key = generateKey();
   const { account_id: userId } = path;

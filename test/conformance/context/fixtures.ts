@@ -177,12 +177,20 @@ export class Fixtures {
     });
   }
 
-  /** Creates a key of that user. Returns its id. */
+  /** Creates a key of that sub-account. Returns its id. */
+  async accountToken(): Promise<string> {
+    const { account_id: id } = await this.customer();
+    const token = { name: 'conformance', unlimited_quota: true };
+    const { data } = (await this.create('createUserToken', token, { id })) as { data: { id: number } };
+    return String(data.id);
+  }
+
+  /** Creates a key of the user of the run. Returns its id. */
   async userToken(): Promise<string> {
     return String((await this.#createUserToken()).id);
   }
 
-  /** Creates a key of that user. Returns the key itself. */
+  /** Creates a key of the user of the run. Returns the key itself. */
   async userKey(): Promise<string> {
     return (await this.#createUserToken()).key;
   }

@@ -42,6 +42,22 @@ const accountScenarios = (
   },
 ];
 
+/** A new key of that sub-account. */
+const accountTokenScenarios = (context: RunContext): Scenario[] => {
+  const { fixtures, target, isAdmin } = context;
+  const asCustomer = async () => ({ ...target, key: (await fixtures.customer()).key });
+  const pathOf = async (id?: string) => {
+    if (!isAdmin) throw new Unavailable('the key is not an admin key');
+    const { account_id } = await fixtures.customer();
+    return { path: { account_id, id: id ?? (await fixtures.accountToken()) } };
+  };
+  return [
+    limitedKey({ path: { account_id: '1', id: '1' } }),
+    { name: '200 a key of the run', status: 200, as: asCustomer, variation: () => pathOf() },
+    { name: '404 an unknown key', status: 404, as: asCustomer, variation: () => pathOf('999999999') },
+  ];
+};
+
 /** Polls a task of each kind until it ends. */
 const pollScenarios =
   (...names: TaskName[]) =>
@@ -415,6 +431,12 @@ export const resourceScenarios: Partial<Record<OperationId, (context: RunContext
     ...accountScenarios(context, { path: { account_id: '1' } }),
     { name: '404 an unknown sub-account', status: 404, variation: { path: { account_id: '999999999' } } },
   ],
+  listMyAccountTokens: (context) => [
+    ...accountScenarios(context, { path: { account_id: '1' } }),
+    { name: '404 an unknown sub-account', status: 404, variation: { path: { account_id: '999999999' } } },
+  ],
+  updateMyAccountToken: (context) => accountTokenScenarios(context),
+  deleteMyAccountToken: (context) => accountTokenScenarios(context),
   listMyMembers: () => [limitedKey({}), { name: '200 a list', status: 200 }],
   updateMyMember: ({ fixtures }) => [
     {

@@ -34,6 +34,7 @@ const requestsOfCustomers: ReadonlySet<string> = new Set<OperationId>([
   'createMyAccount',
   'updateMyAccount',
   'createMyAccountToken',
+  'updateMyAccountToken',
 ]);
 
 const byOperation: Partial<Record<OperationId, (context: RunContext) => Scenario[]>> = {

@@ -151,6 +151,7 @@ export const responseFields: ResponseFields = {
   StatementMonth: 'final month since until',
   Account: 'created_time disabled group id keys name used_quota',
   AccountReply: 'data message success',
+  AccountTokenReply: 'data message success',
   AccountListReply: 'data message success',
   'AccountListReply.data': 'items',
   StatementAccount: 'account_id account_name credited debt quota refunded requests spent',
