@@ -305,8 +305,12 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     argumentDescription: 'year and month, such as 2026-11; default: list the months',
     isOptional: true,
     description: 'show or save the monthly statement of the user of the key',
-    options: { output: '.html file for printing, or .csv file; - is CSV on standard output', json },
-    examples: ['statement', 'statement 2026-11', 'statement 2026-11 -o november.html'],
+    options: {
+      output: '.html file for printing, or .csv file; - is CSV on standard output',
+      account: 'id of a sub-account; default: the user with all sub-accounts',
+      json,
+    },
+    examples: ['statement', 'statement 2026-11 --account 5', 'statement 2026-11 -o november.html'],
     run: showStatement,
   }),
   'members list': defineCommand({

@@ -4,6 +4,7 @@ import { saveFile } from '../save-file.ts';
 import type { Unigate } from '../unigate.ts';
 import { type AmountFormat, inQuota, readAmountFormat } from './amounts.ts';
 import type { Invocation } from './command-line.ts';
+import { readWholeNumber } from './read-whole-number.ts';
 import { printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -14,22 +15,24 @@ export async function showStatement(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { output } = options;
+  const { output, account } = options;
+  const accountId = account === undefined ? undefined : readWholeNumber(account, '--account');
+  const of = { accountId, signal };
   if (month === '') {
     if (output !== undefined) throw new UsageError('MONTH is required with -o.');
-    const months = await client.me.statements.list({ signal });
+    const months = await client.me.statements.list(of);
     const rows = months.map((one) => [one.month, one.final ? 'closed' : 'open']);
     printTable(terminal, options, rows, months);
     return;
   }
   if (output === undefined) {
-    const statement = await client.me.statements.retrieve(month, { signal });
+    const statement = await client.me.statements.retrieve(month, of);
     const amount = options.json ? inQuota : await readAmountFormat(client, signal);
     printTable(terminal, options, statementRows(statement, amount), statement);
     return;
   }
   const format = output.endsWith('.html') ? 'html' : 'csv';
-  const file = await client.me.statements.download(month, format, { signal });
+  const file = await client.me.statements.download(month, format, of);
   if (output === '-') await pipeline(file, terminal.stdout, { end: false, signal });
   else await saveFile(output, file);
 }

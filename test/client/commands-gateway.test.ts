@@ -148,7 +148,18 @@ test('the statement of a sub-account shows the charges that the wallet of its cu
   const month = new Date().toISOString().slice(0, 7);
   const { stdout } = await runCommand(['statement', month], { env: { ...env, UNIGATE_API_KEY: key } });
   expect(items[0]?.quota).toBeGreaterThan(0);
-  expect(stdout.toString()).toMatch(new RegExp(`^charges +0 +0 +${items[0]?.quota}$`, 'm'));
+  const charges = new RegExp(`^charges +0 +0 +${items[0]?.quota}$`, 'm');
+  expect(stdout.toString()).toMatch(charges);
+
+  const owner = await client.admin.tokens.create(user.id, { name: 'owner', unlimited_quota: true });
+  const run = (...args: string[]) =>
+    runCommand(['statement', ...args], { env: { ...env, UNIGATE_API_KEY: owner.key } });
+  expect((await run(month, '--account', String(id))).stdout.toString()).toMatch(charges);
+  expect((await run('--account', String(id))).stdout.toString()).toMatch(new RegExp(`^${month} +open`));
+  const csv = await run(month, '--account', String(id), '-o', '-');
+  expect(csv.stdout.toString()).toMatch(/^line,day,/);
+  expect(await run(month, '--account', '999999999')).toMatchObject({ code: 1 });
+  expect(await run(month, '--account', 'Paris')).toMatchObject({ code: 2 });
 });
 
 test('an unknown task', async () => {
