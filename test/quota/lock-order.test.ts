@@ -2,11 +2,13 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type BookedCall, settleCalls } from '../../server/store/commands/booked-calls.ts';
+import { createBudget, deleteBudget } from '../../server/store/commands/budgets.ts';
 import { releaseOrphans } from '../../server/store/commands/gateways.ts';
 import { refund, reserve } from '../../server/store/commands/ledger.ts';
-import { removeMember } from '../../server/store/commands/members.ts';
+import { removeMember, updateMember } from '../../server/store/commands/members.ts';
 import { refundCall } from '../../server/store/commands/refunds.ts';
 import { deleteToken, returnLeftovers, revokeToken } from '../../server/store/commands/tokens.ts';
+import { updateUser } from '../../server/store/commands/users.ts';
 import { openWallet } from '../../server/store/commands/wallets.ts';
 import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
@@ -142,18 +144,20 @@ describe.runIf(engines.includes('postgres'))('the order of locks', () => {
     await expectNothingReserved();
   });
 
-  const removals: Record<string, (trx: Db, key: TokenRecord, memberId: number) => Promise<unknown>> = {
+  const familyChanges: Record<string, (trx: Db, key: TokenRecord, memberId: number) => Promise<unknown>> = {
     'the deletion of a key': (trx, { id, userId }) => deleteToken(trx, { id, userId, by: null, now }),
     'the revocation of a key': (trx, { id }) =>
       revokeToken(trx, { id, change: { ...change, action: 'revokeToken', details: {} } }),
     'the revocation of a key without its children': (trx, { id }) =>
       revokeToken(trx, { id, keepChildren: true, change: { ...change, action: 'revokeToken', details: {} } }),
     'the removal of a member': (trx, { userId }, id) => removeMember(trx, { userId, id, now }),
+    'a new role of a member': (trx, { userId }, id) =>
+      updateMember(trx, { userId, id, set: { role: 'owner' } }),
   };
-  test.each(Object.entries(removals))(
+  test.each(Object.entries(familyChanges))(
     '%s does not deadlock with calls of its family',
     { timeout: 120_000 },
-    async (_, remove) => {
+    async (_, apply) => {
       const maker = await makeToken(store, { remainQuota: 1e9, canCreateKeys: true });
       const { userId } = maker;
       for (let round = 0; round < fewRounds; round += 1) {
@@ -169,9 +173,56 @@ describe.runIf(engines.includes('postgres'))('the order of locks', () => {
         await runAll([
           () => settle(family),
           () => settle(family),
-          () => inTransaction((trx) => remove(trx, key, member.id)),
+          () => inTransaction((trx) => apply(trx, key, member.id)),
         ]);
       }
+      await expectNothingReserved();
+    },
+  );
+
+  const userChanges: Record<string, (trx: Db, userId: number, round: number) => Promise<unknown>> = {
+    'the disabling of a user': (trx, id, round) =>
+      updateUser(trx, {
+        id,
+        set: { disabled: round % 2 === 0 },
+        change: { ...change, action: 'updateUser' },
+      }),
+    'a budget of a user': async (trx, userId, round) => {
+      const limits = { amount: 1e9, timeZone: 'UTC', hard: true, thresholds: [1] };
+      const period = (['daily', 'weekly', 'monthly'] as const)[round % 3] ?? 'daily';
+      const by = { ...change, action: 'createBudget', details: {} } as const;
+      const budget = await createBudget(trx, { owner: { userId }, ...limits, period, change: by });
+      if (typeof budget === 'string') throw new Error(budget);
+      const { id } = budget;
+      await deleteBudget(trx, { id, change: { ...by, action: 'deleteBudget', subject: `budget ${id}` } });
+    },
+  };
+  test.each(Object.entries(userChanges))(
+    '%s does not deadlock with calls of its keys',
+    {
+      timeout: 120_000,
+    },
+    async (_, apply) => {
+      const { id: userId } = await store.run('createUser', { name: 'customer', group: 'default', now });
+      const keys: TokenRecord[] = [];
+      const leases: string[] = [];
+      // Only leases are recalled.
+      for (let count = 0; count < 4; count += 1) {
+        const token = await makeToken(store, { userId, remainQuota: 1e6 });
+        keys.push(token);
+        const id = nextId();
+        leases.push(id);
+        const lease = { id, tokenId: token.id, gateway: 'live', now };
+        const granted = await store.run('grantLease', { ...lease, need: 1, want: 1, grow: false });
+        expect(granted).toMatchObject({ outcome: 'granted' });
+      }
+      for (let round = 0; round < fewRounds; round += 1)
+        await runAll([
+          () => settle(keys),
+          () => settle(keys),
+          () => inTransaction((trx) => apply(trx, userId, round)),
+        ]);
+      for (const id of leases) await store.run('returnLease', { id, amount: null, now });
       await expectNothingReserved();
     },
   );

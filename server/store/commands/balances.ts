@@ -1,5 +1,7 @@
+import { type RawBuilder, sql } from 'kysely';
 import { leftOf } from '../queries/leases.ts';
 import type { Db } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
 
 /** Reads the available quota and the debt of a key. */
 export function balanceOf(trx: Db, id: number) {
@@ -19,3 +21,7 @@ export function lockToken(trx: Db, id: number) {
     .returning(['remain_quota', 'debt', 'funder_id'])
     .executeTakeFirst();
 }
+
+/** Ids of the keys that match a condition, locked in the order of ids, so that updates of several keys do not deadlock. */
+export const lockedKeys = (trx: Db, condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
+  select id from tokens where ${condition} order by id ${isPostgres(trx) ? sql`for no key update` : sql``})`;

@@ -5,6 +5,7 @@ import { familyOf } from '../queries/lineage.ts';
 import { idsOfAccounts } from '../queries/users.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
+import { lockedKeys } from './balances.ts';
 import { type Creation, differences, type Intent, type NewChange, recordChange } from './changes.ts';
 import { lockUser } from './user-lock.ts';
 
@@ -59,11 +60,12 @@ export async function createBudget(
   return existing(await findBudget(trx, id));
 }
 
-/** Ids of the keys that a budget covers, which are locked in the order of ids. */
-const lockedKeysOf = (trx: Db, userId: number, tokenId: number | null) => sql`(
-  select id from tokens
-  where ${tokenId === null ? sql`user_id in ${idsOfAccounts(userId)}` : sql`id in ${familyOf(tokenId)}`}
-  order by id ${isPostgres(trx) ? sql`for no key update` : sql``})`;
+/** Ids of the keys that a budget covers, which are locked. */
+const lockedKeysOf = (trx: Db, userId: number, tokenId: number | null) =>
+  lockedKeys(
+    trx,
+    tokenId === null ? sql`user_id in ${idsOfAccounts(userId)}` : sql`id in ${familyOf(tokenId)}`,
+  );
 
 async function userExists(trx: Db, id: number): Promise<number | undefined> {
   return (await trx.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst())?.id;

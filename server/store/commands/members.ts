@@ -4,6 +4,7 @@ import type { TokenRecord } from '../queries/tokens.ts';
 import type { Db, MemberRole } from '../schema.ts';
 import { affectsRow, countRows } from '../statement.ts';
 import { createToken, type NewToken } from './accounts.ts';
+import { lockedKeys } from './balances.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import { lockMember, type Member } from './member-lock.ts';
 import { removeFamilies } from './revocation.ts';
@@ -64,7 +65,7 @@ export async function updateMember(
   if (to.role !== from.role)
     await sql`
       update tokens set member_role = ${to.role}, lease_epoch = lease_epoch + 1
-      where member_id = ${id} and deleted_at is null`.execute(trx);
+      where id in ${lockedKeys(trx, sql`member_id = ${id} and deleted_at is null`)}`.execute(trx);
   if (change !== undefined) await recordChange(trx, { ...change, subject: `member ${id}`, details });
   return { ...before, ...to };
 }

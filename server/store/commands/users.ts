@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { findUser, idsOfAccounts, type UserRecord } from '../queries/users.ts';
 import type { Db, Role, UsersTable } from '../schema.ts';
 import { countRows, isPostgres } from '../statement.ts';
+import { lockedKeys } from './balances.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 
 interface NewUser {
@@ -146,12 +147,14 @@ export async function changeUser(
 
 /** Recalls the leases of all keys of a user and of its sub-accounts. */
 async function recallAll(trx: Db, userId: number): Promise<void> {
-  await sql`
-    update tokens set lease_epoch = lease_epoch + 1
-    where user_id in ${idsOfAccounts(userId)}
-      and id in (select token_id from quota_leases)`.execute(trx);
+  const keys = lockedKeys(
+    trx,
+    sql`user_id in ${idsOfAccounts(userId)} and id in (select token_id from quota_leases)`,
+  );
+  await sql`update tokens set lease_epoch = lease_epoch + 1 where id in ${keys}`.execute(trx);
 }
 
+/** Locks users exclusively, as `lockUser` does. */
 async function lockUsers(trx: Db, condition: RawBuilder<unknown>) {
   const { rows } = await sql<
     Pick<
@@ -160,6 +163,6 @@ async function lockUsers(trx: Db, condition: RawBuilder<unknown>) {
     >
   >`
     select id, name, group_name, role, disabled_at, disabled_by_customer, parent_id from users where ${condition}
-    order by id ${isPostgres(trx) ? sql`for update` : sql``}`.execute(trx);
+    order by id ${isPostgres(trx) ? sql`for no key update` : sql``}`.execute(trx);
   return rows;
 }
