@@ -81,7 +81,7 @@ export async function writeEntries(trx: Db, entries: readonly NewEntry[]): Promi
   for (let start = 0; start < entries.length; start += size) {
     const rows = entries.slice(start, start + size).map(rowOf);
     const query = isPostgres(trx) ? insertRecords(trx, rows) : insertValues(trx, rows);
-    const result = await trx.executeQuery(query);
+    const result = await trx.executeQuery<Written>(query);
     for (const { request_id: id, wallet } of result.rows) written.set(id, wallet);
   }
   return written;
@@ -124,7 +124,7 @@ const rowOf = ({ log, ...entry }: NewEntry, ordinal: number) => ({
 type Row = ReturnType<typeof rowOf>;
 type Written = { request_id: string; wallet: 0 | 1 };
 
-function insertRecords(trx: Db, rows: readonly Row[]): QueryWithOptions<Written> {
+function insertRecords(trx: Db, rows: readonly Row[]): QueryWithOptions {
   const source = sql`${rowsOf(trx, rows)} as e`;
   // PostgreSQL can join in any order.
   const insert = insertFrom(source, columnsOf(rows), {
@@ -138,7 +138,7 @@ function insertRecords(trx: Db, rows: readonly Row[]): QueryWithOptions<Written>
 const valueTexts = new Map<number, string>();
 
 /** Each value is a parameter, since SQLite reads JSON of this width more slowly than it writes the entries. */
-function insertValues(trx: Db, rows: readonly Row[]): CompiledQuery<Written> {
+function insertValues(trx: Db, rows: readonly Row[]): CompiledQuery {
   const text = valueTexts.getOrInsertComputed(rows.length, () => {
     const columns = columnsOf(rows);
     const names = columns.map((column, index) => `column${index + 1} as ${column}`).join(', ');
@@ -149,7 +149,7 @@ function insertValues(trx: Db, rows: readonly Row[]): CompiledQuery<Written> {
   return CompiledQuery.raw(
     text,
     rows.flatMap((row) => Object.values(row).map(storable)),
-  ) as CompiledQuery<Written>;
+  );
 }
 
 /** Inserts entries from a table of rows `e`. Leases are not locked, so their wallets can change afterwards. */
