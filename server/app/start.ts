@@ -15,6 +15,8 @@ interface Running {
   failed: Promise<Error>;
   /** The message for that case. */
   failure: string;
+  /** Whether this process itself serves requests. */
+  isServer: boolean;
   reload(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -30,7 +32,7 @@ const read = () => {
 if (process.argv[2] === workerArgument) {
   const { runWorker } = await import('./workers/worker.ts');
   await runWorker(read, secrets);
-  finishStart();
+  setImmediate(() => void finishStart(true));
 } else await run();
 
 async function run(): Promise<void> {
@@ -43,7 +45,7 @@ async function run(): Promise<void> {
     // An installation without development packages has no console.
     if (existsSync(builtConsole)) console.log(`console: ${running.url}/console`);
     console.log(`listening on ${running.url}`);
-    finishStart();
+    setImmediate(() => void finishStart(running.isServer));
     void running.failed.then((reason) => fail(running.failure, reason));
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
   } catch (error) {
@@ -58,15 +60,22 @@ async function start(): Promise<Running> {
   const logger = createLogger(settings.logLevel, secrets);
   if (settings.workers > 1) {
     const { startWorkers } = await import('./workers/primary.ts');
-    return { ...(await startWorkers(settings, logger)), failure: 'its workers do not start' };
+    const workers = await startWorkers(settings, logger);
+    return { ...workers, failure: 'its workers do not start', isServer: false };
   }
   const { serve } = await import('./serve.ts');
   const running = await serve(settings, logger, { read });
   const reload = () => running.gateway.liveSettings.reload();
-  return { ...running, reload, failure: 'its store has failed' };
+  return { ...running, reload, failure: 'its store has failed', isServer: true };
 }
 
-function finishStart(): void {
+/** Loads what the first request needs, and returns the memory that only the start needed. Follows it, so that it takes no longer. */
+async function finishStart(isServer: boolean): Promise<void> {
+  if (isServer) {
+    const { openApiBundle } = await import('../http/contract-documents.ts');
+    const { loadRequestChecks } = await import('../http/validate-request.ts');
+    loadRequestChecks(openApiBundle);
+  }
   // Node writes the cache at exit, which does not happen if the process is killed.
   flushCompileCache();
   releaseMemory();

@@ -87,7 +87,7 @@ function compile(ajv: Ajv2020, reference: string): ValidateFunction {
   return validate;
 }
 
-/** Ajv is loaded here, because an idle gateway does not need its 76 files. */
+/** Ajv is loaded here, because its 76 files would delay the start. */
 function compiler(settings: Options): Ajv2020 {
   const require = createRequire(import.meta.url);
   const { Ajv2020, str } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');

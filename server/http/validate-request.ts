@@ -14,7 +14,7 @@ export type ViolationExplainer = (
   violation: Violation,
 ) => Failure | undefined;
 
-/** Returns an OpenAPI bundle. It is called at the first request, because an idle gateway does not need the parsed bundle. */
+/** Returns an OpenAPI bundle. It is called by `loadRequestChecks`, or else by the first request with input. */
 export type BundleSource = () => object;
 
 /** Checks by bundle. All applications of the process share them. */
@@ -85,6 +85,11 @@ export function bodyCheck(
 /** Returns whether a body meets the schema of an operation. */
 export function bodyTest(bundle: BundleSource): (operation: OperationId, body: unknown) => boolean {
   return (operation, body) => checksOf(bundle).of(operation).isBodyValid({ body });
+}
+
+/** Loads the checks of a bundle, so that the first request does not wait for it. @throws Error when the bundle lacks an operation */
+export function loadRequestChecks(bundle: BundleSource): void {
+  checksOf(bundle);
 }
 
 /** Returns the checks of a bundle. @throws Error when the bundle lacks an operation */
