@@ -133,6 +133,9 @@ const coveredElsewhere: readonly string[] = [
   'testEndpoint',
   'listEndpointDeliveries',
   'resendEndpointDelivery',
+  // test/server/own-accounts.test.ts
+  'updateMyAccountToken',
+  'deleteMyAccountToken',
 ];
 
 /** Operations with one id in the path. Those that require a role reject other callers before they read the id. */
