@@ -201,7 +201,8 @@ describe.each(engines)('ledger on %s', (engine) => {
     await ledger.reserve(requestOf(token, 'r1'));
     await ledger.settle({ requestId: 'r1', charged: 4, log: logEntry });
     await ledger.reserve(requestOf(token, 'r1'));
-    await expect(ledger.settle({ requestId: 'r1', charged: 5, log: logEntry })).rejects.toThrow(/unique/i);
+    const again = ledger.settle({ requestId: 'r1', charged: 5, log: logEntry });
+    await expect(again).rejects.toThrow('the log has an entry of r1');
     expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
     expect(await logRows(store)).toMatchObject([{ quota: 4 }]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 26, used_quota: 4 });
