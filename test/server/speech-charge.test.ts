@@ -249,11 +249,18 @@ describe.each(engines)('the charge of speech on %s', (engine) => {
 
     test('is that of the whole stream if the client reads slowly', async () => {
       const parts = Array.from({ length: 400 }, () => audio('A'.repeat(20_000)));
-      stream(...parts, last({ characters: 6 }));
+      // The buffers of the connections may hold the complete stream, so the provider waits with its end.
+      const waiting = Promise.withResolvers<void>();
+      respond = (_request, upstreamResponse) => {
+        upstreamResponse.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const part of parts) upstreamResponse.write(part);
+        void waiting.promise.then(() => upstreamResponse.end(last({ characters: 6 })));
+      };
       const response = await open(target, synthesizer, nativeBody, sse);
       response.pause();
       await vi.waitFor(() => expect(response.readableLength).toBeGreaterThan(0));
       expect(await entryOf(response)).toBeUndefined();
+      waiting.resolve();
       const reply = await read(response.resume());
       expect(reply.isComplete).toBe(true);
       expect(usages(reply.body)).toHaveLength(401);
