@@ -12,7 +12,7 @@ import { snippetsOf } from './snippets.ts';
 
 const schemes = ['light', 'dark'] as const;
 
-describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
   let target: TestGateway;
   let browser: Browser;
   beforeAll(async () => {
