@@ -3,9 +3,13 @@ import type { Token } from '../tokens.ts';
 import type { Unigate } from '../unigate.ts';
 import { type AmountFormat, inQuota, readAmountFormat } from './amounts.ts';
 import type { Invocation, Options } from './command-line.ts';
+import { keyStatuses } from './key-statuses.ts';
 import { readWholeNumber } from './read-whole-number.ts';
 import { formatTime, printTable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+
+/** Keys that are requested at once. */
+const pageSize = 200;
 
 /** `unigate accounts list`: prints the sub-accounts of the user of the key with their spending. */
 export async function listAccounts(
@@ -131,10 +135,6 @@ function readChange(
     throw new UsageError(`${command}: --name, --disable or --enable is required.`);
   return { ...(name !== undefined && { name }), ...((disable || enable) && { disabled: disable === true }) };
 }
-
-const pageSize = 200;
-
-const keyStatuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
 
 const rowOfKey = (
   { id, name, key, status, remain_quota, used_quota, unlimited_quota, created_time }: Token,

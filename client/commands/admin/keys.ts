@@ -1,4 +1,5 @@
 import type { AdminToken } from '../../admin/admin-tokens.ts';
+import { keyStatuses } from '../key-statuses.ts';
 import type { Values } from '../option.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, command } from './command.ts';
@@ -14,8 +15,6 @@ import {
 } from './options.ts';
 import { amountOf, type Columns, time } from './output.ts';
 
-const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
-
 const columns: Columns<AdminToken> = {
   id: ({ id }) => id,
   user: ({ user_id, user_name }) => `${user_name} (${user_id})`,
@@ -23,7 +22,7 @@ const columns: Columns<AdminToken> = {
   key: ({ key }) => key,
   creator: ({ created_by }) => created_by ?? '-',
   group: ({ group }) => group,
-  status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : statuses[status - 1]),
+  status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : keyStatuses[status - 1]),
   left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : amountOf(remain_quota)),
   used: ({ used_quota }) => amountOf(used_quota),
   debt: ({ debt = 0 }) => amountOf(debt),
@@ -34,8 +33,8 @@ const columns: Columns<AdminToken> = {
 
 const status = {
   argument: 'STATUS',
-  description: `one of ${statuses.join(', ')}`,
-  choices: statuses,
+  description: `one of ${keyStatuses.join(', ')}`,
+  choices: keyStatuses,
 } as const;
 
 /** Limits of a key. */
@@ -98,7 +97,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     examples: ['keys list --user 2', 'keys list --status exhausted --json'],
     async run({ client, options, output, signal }) {
       const { user: user_id, name, group, status: word } = options;
-      const number = word === undefined ? undefined : ((statuses.indexOf(word) + 1) as 1 | 2 | 3 | 4);
+      const number = word === undefined ? undefined : ((keyStatuses.indexOf(word) + 1) as 1 | 2 | 3 | 4);
       const query = { user_id, name, group, status: number, ...pageOf(options) };
       const page = await client.admin.tokens.list(query, { signal });
       await output.readCurrency(client, signal);
