@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { parseStat, tickMicroseconds } from './processor-time.ts';
 
 /** Maximum CPU time that other processes may use during a comparison, per core and second. */
 export const maxOtherLoad = 0.1;
-
-const ticksPerSecond = 100;
 
 interface CpuTimes {
   /** CPU time of all processes of the machine, in seconds. */
@@ -45,7 +44,6 @@ function readTimes(): CpuTimes | undefined {
 
 /** Reads the CPU time of a process and of its ended children from `/proc/PID/stat`. */
 export function ownSeconds(stat: string): number {
-  // The program name is in parentheses and can contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
+  const { user, system, childUser, childSystem } = parseStat(stat);
+  return ((user + system + childUser + childSystem) * tickMicroseconds) / 1e6;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 
 /** Length of a tick of CPU times on Linux. */
-const tickMicroseconds = 10_000;
+export const tickMicroseconds = 10_000;
 
 /** Returns the CPU time that processes have used so far, in microseconds. Linux only. */
 export function processorTime(processIds: readonly number[]): number {
@@ -11,20 +11,36 @@ export function processorTime(processIds: readonly number[]): number {
 
 /** User and system time. 0 if the process has ended. */
 function ticksOf(processId: number): number {
-  const [, fields] = splitStat(processId);
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  const { user, system } = readStat(processId);
+  return user + system;
 }
 
-/** Returns the program name of a process, and the fields after it. */
-function splitStat(processId: number): [name: string, fields: readonly string[]] {
+function readStat(processId: number): ProcessStat {
+  let text = '';
   try {
-    // The program name is in parentheses and can contain spaces.
-    const [, name = '', rest = ''] =
-      /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${processId}/stat`, 'utf8')) ?? [];
-    return [name, rest.split(' ')];
+    text = readFileSync(`/proc/${processId}/stat`, 'utf8');
   } catch {
-    return ['', []];
+    // The process has ended.
   }
+  return parseStat(text);
+}
+
+/** Program name and CPU times of a process, in ticks. */
+interface ProcessStat {
+  name: string;
+  user: number;
+  system: number;
+  /** Of its children that have ended. */
+  childUser: number;
+  childSystem: number;
+}
+
+/** Parses the content of `/proc/PID/stat`. All times are 0 if it is empty. */
+export function parseStat(text: string): ProcessStat {
+  // The program name is in parentheses and can contain them.
+  const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(text) ?? [];
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = rest.split(' ').slice(11, 15).map(Number);
+  return { name, user, system, childUser, childSystem };
 }
 
 /**
@@ -36,5 +52,5 @@ export async function databaseProcesses(client: Pick<pg.Client, 'query'>): Promi
     'select pid from pg_stat_activity where datname = current_database() or datname is null',
   );
   const ids = rows.map(({ pid }) => pid);
-  return ids.every((id) => splitStat(id)[0].startsWith('postgres')) ? ids : [];
+  return ids.every((id) => readStat(id).name.startsWith('postgres')) ? ids : [];
 }
