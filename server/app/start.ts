@@ -69,7 +69,10 @@ async function start(): Promise<Running> {
   return { ...running, reload, failure: 'its store has failed', isServer: true };
 }
 
-/** Loads what the first request needs, and returns the memory that only the start needed. Follows it, so that it takes no longer. */
+/**
+ * Loads what the first request needs, and returns the memory that only the start needed. Runs after the start, so that the gateway
+ * listens sooner.
+ */
 async function finishStart(isServer: boolean): Promise<void> {
   if (isServer) {
     const { openApiBundle } = await import('../http/contract-documents.ts');

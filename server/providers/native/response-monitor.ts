@@ -36,8 +36,8 @@ interface LastEvent extends ChargeableEvent {
 
 /**
  * Inspects native events. Forwards each complete event, and long ones with audio as they arrive. Holds the last event, or
- * its end if it is long, until `release`. Comments after it may precede it. All bytes stay unchanged, except redacted texts
- * of a failure and the charge.
+ * its end if it is long, until `release`. A comment that follows the held event is sent before it. All bytes stay unchanged,
+ * except redacted texts of a failure and the charge.
  */
 export class EventMonitor implements ResponseMonitor {
   readonly #unit: Unit;
