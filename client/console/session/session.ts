@@ -135,13 +135,19 @@ async function fetchAndWatch(request: Request): Promise<Response> {
   const again = isSession ? request.clone() : undefined;
   const response = await fetch(request);
   if (response.status !== 401 || current.peek() === undefined) return response;
-  const key = again === undefined ? undefined : await renewSession();
+  const key = again === undefined ? undefined : await newerKey(request.headers.get('authorization'));
   if (again === undefined || key === undefined) {
     signOut('The key is no longer valid.');
     return response;
   }
   again.headers.set('authorization', `Bearer ${key}`);
   return fetch(again);
+}
+
+/** Returns a key that replaces an expired one. Another request may have renewed the session since this one was sent. */
+async function newerKey(authorization: string | null): Promise<string | undefined> {
+  const stored = sessionStorage.getItem(storageKey);
+  return stored !== null && authorization !== `Bearer ${stored}` ? stored : renewSession();
 }
 
 /** The running renewal, which concurrent requests share. */
