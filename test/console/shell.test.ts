@@ -64,6 +64,7 @@ describe.skipIf(!hasChromium)('the console', () => {
     const search = page.getByRole('combobox', { name: 'Search the console' });
     const found = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
     const find = async (text: string) => {
+      await page.locator('.palette').waitFor({ state: 'detached' });
       await page.keyboard.press('Control+k');
       await search.fill(text);
     };

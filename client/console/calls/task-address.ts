@@ -13,7 +13,8 @@ export interface OpenedTask {
 /** Keeps the shown task and the address in step: `#/music?task=…` opens a task, and a new task changes the address. */
 export function useTaskInAddress(shownId: string | undefined, open: (task: OpenedTask) => void): void {
   const client = useClient();
-  const id = route.value.query.get('task');
+  const shown = route.value;
+  const id = shown.query.get('task');
   useEffect(() => {
     if (id === null || id === shownId) return;
     let isCurrent = true;
@@ -27,6 +28,6 @@ export function useTaskInAddress(shownId: string | undefined, open: (task: Opene
     };
   }, [id]);
   useEffect(() => {
-    if (shownId !== undefined && shownId !== id) replaceQuery({ task: shownId });
+    if (shownId !== undefined && shownId !== id && shown === route.peek()) replaceQuery({ task: shownId });
   }, [shownId]);
 }

@@ -29,8 +29,12 @@ export function navigate(path: string, query?: Record<string, string | undefined
   location.hash = addressOf(path, query);
 }
 
-/** Replaces the parameters of the current page, without an entry in the history. */
+/**
+ * Replaces the parameters of the current page, without an entry in the history. Does nothing if another address has just
+ * been opened.
+ */
 export function replaceQuery(query: Record<string, string | undefined>): void {
+  if (location.hash !== hash.peek()) return;
   history.replaceState(null, '', addressOf(route.peek().path, query));
   hash.value = location.hash;
 }

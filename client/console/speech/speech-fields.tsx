@@ -109,8 +109,11 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
       form.set('voice', ownVoices[0]?.id);
   }, [form, ownVoices]);
   const voice = form.text('voice');
+  const shown = route.value;
   useEffect(() => {
-    if (ownVoices) replaceQuery({ ...Object.fromEntries(route.peek().query), model: id, voice });
+    // Another address that has been opened since then selects its own model.
+    if (ownVoices && shown === route.peek())
+      replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice });
   }, [id, voice, ownVoices]);
   return { model, family, voices: ownVoices ?? model?.voices ?? [] };
 }
