@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { makeKyselyFile } from './test/support/kysely-file.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
@@ -48,27 +48,41 @@ interface Files {
   exclude?: string[];
 }
 
-/** A project of Vitest. Its timeout is long enough for a busy machine: only a test that hangs reaches it. */
-const project = (name: string, { include, exclude = [] }: Files, testTimeout: number) => ({
+interface Timeouts {
+  /** Of a test, in milliseconds. */
+  test: number;
+  /** Of a condition, in milliseconds. */
+  condition: number;
+}
+
+/** A project of Vitest. Its timeouts are long enough for a busy machine: only a test that hangs reaches them. */
+const project = (
+  name: string,
+  { include, exclude = [] }: Files,
+  timeouts: Timeouts,
+  options: TestProjectInlineConfiguration['test'] = {},
+) => ({
   extends: true as const,
   test: {
     name,
     include,
     exclude: [...configDefaults.exclude, ...exclude],
-    testTimeout,
-    hookTimeout: testTimeout,
-    globalSetup: name === 'interop' ? 'test/support/interop-packages.ts' : [],
+    testTimeout: timeouts.test,
+    hookTimeout: timeouts.test,
+    expect: { poll: { timeout: timeouts.condition } },
     sequence: { groupOrder: 1 },
+    ...options,
   },
 });
 
+const short: Timeouts = { test: 60_000, condition: 40_000 };
+const long: Timeouts = { test: 600_000, condition: 120_000 };
+
 export default defineConfig({
   test: {
-    hookTimeout: 60_000,
     globalSetup: 'test/support/docs-site.ts',
     setupFiles: 'test/support/wait-timeout.ts',
     execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
-    expect: { poll: { timeout: 40_000 } },
     sequence: { sequencer: LongestFirst },
     // A worker runs its files in turn and loads the server once. Each file restores the state that it changes outside of
     // itself (timers, environment, spies on classes).
@@ -76,26 +90,15 @@ export default defineConfig({
     // More than cores, because many of these tests wait.
     maxWorkers: availableParallelism() + 2,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'contract',
-          include: contract,
-          exclude: slow,
-          testTimeout: 60_000,
-          globalSetup: 'test/support/targets.ts',
-          // The files share one gateway, and some list everything that it stores.
-          fileParallelism: false,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      project(
-        'unit',
-        { include: ['test/**/*.test.ts'], exclude: [...contract, ...slow, ...interop] },
-        60_000,
-      ),
-      project('slow', { include: slow }, 240_000),
-      project('interop', { include: interop }, 240_000),
+      project('contract', { include: contract, exclude: slow }, short, {
+        globalSetup: 'test/support/targets.ts',
+        // The files share one gateway, and some list everything that it stores.
+        fileParallelism: false,
+        sequence: { groupOrder: 0 },
+      }),
+      project('unit', { include: ['test/**/*.test.ts'], exclude: [...contract, ...slow, ...interop] }, short),
+      project('slow', { include: slow }, long),
+      project('interop', { include: interop }, long, { globalSetup: 'test/support/interop-packages.ts' }),
     ],
   },
 });

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launch } from '../docs/chromium.ts';
+import { hasChromium, launch, newPage } from '../docs/chromium.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type InstalledPackage, installClient } from '../support/installed-package.ts';
 
@@ -90,7 +90,7 @@ async function bundle(project: string, file: string): Promise<string> {
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installClient();
-}, 60_000);
+});
 afterAll(() => installed.remove());
 
 /** Returns a size in the README, in bytes. */
@@ -148,10 +148,10 @@ describe.skipIf(!hasChromium)('in a browser, on a page of another origin', { tim
       response.end(isScript ? script : html);
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
-    page = await browser.newPage();
+    page = await newPage(browser);
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await page.waitForFunction('globalThis.tried !== undefined');
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     site?.close();

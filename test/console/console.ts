@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { problems } from '../docs/accessibility.ts';
-import { launch } from '../docs/chromium.ts';
+import { launch, newPage } from '../docs/chromium.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 interface OpenOptions extends BrowserContextOptions {
@@ -32,7 +32,7 @@ export function useConsole(start: () => Promise<TestGateway> = startTestGateway)
   let pages: Page[] = [];
   beforeAll(async () => {
     [target.gateway, target.browser] = await Promise.all([start(), launch()]);
-  }, 60_000);
+  });
   afterEach(async () => {
     const closed = pages;
     pages = [];
@@ -59,10 +59,7 @@ export function useConsole(start: () => Promise<TestGateway> = startTestGateway)
     },
     async open(hash, { key, failures = [], ...options } = {}) {
       const { gateway, browser } = started();
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-      // On a busy machine, Chromium can take 30 s to render a 3D object.
-      context.setDefaultTimeout(90_000);
-      const page = await context.newPage();
+      const page = await newPage(browser, { viewport: { width: 1440, height: 900 }, ...options });
       pages.push(page);
       page.on('console', (message) => {
         const text = message.text();

@@ -150,8 +150,12 @@ describe.skipIf(!hasChromium)('a video task that takes long', () => {
     await page.getByRole('button', { name: 'Wait again' }).click();
     await page.getByLabel('Generated video').waitFor();
   });
+});
 
-  test('can be canceled in the native format before it starts', async () => {
+describe.skipIf(!hasChromium)('a video task that has not started', () => {
+  const target = useConsole(() => startTestGateway({ sandboxTaskMs: 3_600_000 }));
+
+  test('can be canceled in the native format', async () => {
     const page = await target.open('#/video');
     await page.getByLabel('Format').selectOption('createNativeVideo');
     await page.getByRole('button', { name: 'Create video' }).click();

@@ -6,18 +6,18 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { problems } from './accessibility.ts';
-import { hasChromium, launch } from './chromium.ts';
+import { hasChromium, launch, newPage } from './chromium.ts';
 import { sitePages } from './site-pages.ts';
 import { snippetsOf } from './snippets.ts';
 
 const schemes = ['light', 'dark'] as const;
 
-describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let target: TestGateway;
   let browser: Browser;
   beforeAll(async () => {
     [target, browser] = await Promise.all([startTestGateway(), launch()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await target?.close();
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
 
   /** Opens a page of the documentation. `faults` are errors, policy violations and requests to other hosts. */
   async function open(path: string, colorScheme: (typeof schemes)[number] = 'light', width = 1440) {
-    const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    const page = await newPage(browser, { colorScheme, viewport: { width, height: 900 } });
     const faults = await watchFaults(page);
     await page.goto(target.url + path);
     return { page, faults };
@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
 
   test('the page for an unknown address searches the documentation', async () => {
     for (const scheme of schemes) {
-      const page = await browser.newPage({ colorScheme: scheme, viewport: { width: 390, height: 900 } });
+      const page = await newPage(browser, { colorScheme: scheme, viewport: { width: 390, height: 900 } });
       expect((await page.goto(`${target.url}/nope`))?.status()).toBe(404);
       const field = page.getByRole('searchbox', { name: 'Search the documentation' });
       await field.fill('webhook');
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
   });
 
   test('no page has an error, a policy violation or a request to another host', async () => {
-    const page = await browser.newPage({ viewport: { width: 390, height: 900 } });
+    const page = await newPage(browser, { viewport: { width: 390, height: 900 } });
     const faults = await watchFaults(page);
     for (const path of sitePages) {
       await page.goto(target.url + path, { waitUntil: 'networkidle' });
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
   });
 
   test('an unknown page has its text and links without JavaScript', async () => {
-    const page = await browser.newPage({ javaScriptEnabled: false });
+    const page = await newPage(browser, { javaScriptEnabled: false });
     await page.goto(`${target.url}/docs/nothing`);
     await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
     await page.getByRole('link', { name: 'Documentation' }).click();
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 240_000 }, () => {
     );
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const page = await browser.newPage();
+    const page = await newPage(browser);
     await page.addInitScript(`localStorage.setItem('unigate-key', ${JSON.stringify(target.key)})`);
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     const output = page.locator('output');

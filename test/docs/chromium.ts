@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** The path on Debian and its derivatives. `CHROMIUM` sets another one. */
 const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
@@ -19,4 +19,11 @@ export function launch(): Promise<Browser> {
       '--use-fake-ui-for-media-stream',
     ],
   });
+}
+
+/** Opens a page in a context of its own. Its waits are long enough for a busy machine, where speech of 7 s can take 90 s. */
+export async function newPage(browser: Browser, options?: BrowserContextOptions): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(180_000);
+  return page;
 }

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problems } from '../docs/accessibility.ts';
-import { hasChromium, launch } from '../docs/chromium.ts';
+import { hasChromium, launch, newPage } from '../docs/chromium.ts';
 import { type Mock, startMock } from './server.ts';
 
 describe.skipIf(!hasChromium)('the control page', { timeout: 60_000 }, () => {
@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('the control page', { timeout: 60_000 }, () => {
   });
 
   async function open(colorScheme: 'light' | 'dark' = 'light') {
-    const page = await browser.newPage({ colorScheme });
+    const page = await newPage(browser, { colorScheme });
     const [externalRequests, errors]: [string[], string[]] = [[], []];
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(mock.url))

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   deref,
   type JsonObject,
@@ -14,9 +14,6 @@ import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { type CallResult, eventsProgram, programs, type SpeechResult } from './generated-calls.ts';
 import { exportedTypes, generateEvents, generators, problemsOf } from './generators.ts';
 import { buildGo, callWithGo, generateGo, goProgram, hasGo } from './go-client.ts';
-
-// Each generator reads the complete contract, and the compiler checks its complete output.
-vi.setConfig({ testTimeout: 240_000 });
 
 const root = join(import.meta.dirname, '../../..');
 const generated = (name: string) => join(root, 'generated', name);
@@ -80,7 +77,7 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
   beforeAll(async () => {
     own = await mkdtemp(join(folder, `${name}-`));
     types = await generate({ file, json, file30: generated('openapi-3.0.json'), baseUrl: gateway.url }, own);
-  }, 240_000);
+  });
 
   test('generates complete types of the contract that compile', async () => {
     const names = exportedTypes(await readFile(types, 'utf8')).map((found) => found.toLowerCase());
@@ -130,7 +127,7 @@ describe('modelina, from the events', () => {
     own = await mkdtemp(join(folder, 'modelina-'));
     events = JSON.parse(await readFile(generated('asyncapi.json'), 'utf8')) as JsonObject;
     types = await generateEvents(events, own);
-  }, 240_000);
+  });
 
   test('generates complete types of the messages that compile', async () => {
     const names = exportedTypes(await readFile(types, 'utf8'));

@@ -35,7 +35,7 @@ describe('the package', () => {
   let installed: InstalledPackage;
   beforeAll(async () => {
     installed = await installClient();
-  }, 60_000);
+  });
   afterAll(() => installed.remove());
 
   test('has a command line that runs without TypeScript', async () => {

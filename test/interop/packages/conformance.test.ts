@@ -12,7 +12,7 @@ const run = promisify(execFile);
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installConformance();
-}, 60_000);
+});
 afterAll(() => installed.remove());
 
 test('the command runs without TypeScript and has the contract built in', async () => {

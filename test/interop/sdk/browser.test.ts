@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launch } from '../../docs/chromium.ts';
+import { hasChromium, launch, newPage } from '../../docs/chromium.ts';
 import { startMock } from '../../mock/server.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('public SDKs in a browser, on a page of another or
       response.end(isScript ? script : '<!doctype html><script type="module" src="/page.js"></script>');
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
-    page = await browser.newPage();
+    page = await newPage(browser);
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await page.waitForFunction('globalThis.tried !== undefined');
   });
