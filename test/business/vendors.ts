@@ -56,7 +56,7 @@ async function startVendor(rates: RateCard, answer: Answer): Promise<Vendor> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (vendor.held !== undefined) {
       vendor.waiting += 1;
-      await vendor.held;
+      await Promise.race([vendor.held, new Promise((resolve) => response.once('close', resolve))]);
       vendor.waiting -= 1;
     }
     if (response.destroyed) return;
