@@ -13,10 +13,10 @@ export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 export const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /**
- * Keeps compiled code. A process waits for seconds between its rounds, in which V8 would free memory and, with it, the code of
- * calls: the next calls would then use up to three times the CPU for some seconds. Under constant load, that does not happen.
+ * Prevents V8 from freeing memory while a process waits between its rounds. Its next calls would use up to three times the CPU
+ * for some seconds, probably because V8 also discards compiled code. Under constant load, that does not happen.
  */
-export const keepsCode = '--no-memory-reducer';
+export const keepsMemory = '--no-memory-reducer';
 
 /** Returns the Node options that write a CPU profile to a folder. */
 export function profileOptions(folder: string | undefined): string[] {
@@ -63,7 +63,7 @@ export async function startGateway(
     const server = await ServerProcess.start({
       module: main,
       core,
-      nodeOptions: [...startOptions, keepsCode, ...nodeOptions],
+      nodeOptions: [...startOptions, keepsMemory, ...nodeOptions],
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',

@@ -1,4 +1,4 @@
-import { keepsCode, profileOptions, type RunningGateway, startGateway, startOptions } from './gateway.ts';
+import { keepsMemory, profileOptions, type RunningGateway, startGateway, startOptions } from './gateway.ts';
 import { here, ServerProcess } from './processes.ts';
 
 export const targetNames = ['direct', 'raw', 'gateway'] as const;
@@ -55,7 +55,7 @@ export class Targets {
             module: here(raw),
             core: 'measured',
             arguments: [origin],
-            nodeOptions: [...startOptions, keepsCode, ...nodeOptions],
+            nodeOptions: [...startOptions, keepsMemory, ...nodeOptions],
           }),
         );
         const gateway = await startGateway(server, origin, [...profileOptions(profile), ...nodeOptions]);
