@@ -28,6 +28,6 @@ export function useTaskInAddress(shownId: string | undefined, open: (task: Opene
     };
   }, [id]);
   useEffect(() => {
-    if (shownId !== undefined && shownId !== id && shown === route.peek()) replaceQuery({ task: shownId });
+    if (shownId !== undefined && shownId !== id) replaceQuery({ task: shownId }, shown);
   }, [shownId]);
 }

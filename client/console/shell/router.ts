@@ -30,11 +30,11 @@ export function navigate(path: string, query?: Record<string, string | undefined
 }
 
 /**
- * Replaces the parameters of the current page, without an entry in the history. Does nothing if another address has just
- * been opened.
+ * Replaces the parameters of the current page, without an entry in the history. Does nothing if another address has been
+ * opened since the route `shown`.
  */
-export function replaceQuery(query: Record<string, string | undefined>): void {
-  if (location.hash !== hash.peek()) return;
-  history.replaceState(null, '', addressOf(route.peek().path, query));
+export function replaceQuery(query: Record<string, string | undefined>, shown = route.peek()): void {
+  if (shown !== route.peek() || location.hash !== hash.peek()) return;
+  history.replaceState(null, '', addressOf(shown.path, query));
   hash.value = location.hash;
 }

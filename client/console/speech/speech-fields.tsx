@@ -111,9 +111,7 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
   const voice = form.text('voice');
   const shown = route.value;
   useEffect(() => {
-    // Another address that has been opened since then selects its own model.
-    if (ownVoices && shown === route.peek())
-      replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice });
+    if (ownVoices) replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice }, shown);
   }, [id, voice, ownVoices]);
   return { model, family, voices: ownVoices ?? model?.voices ?? [] };
 }
