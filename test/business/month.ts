@@ -43,8 +43,6 @@ interface Sale {
   day: number;
   requestId: string;
   status: number;
-  /** Whether the gateway asks the client to send the request again, as it does while its database is too slow. */
-  isPostponed: boolean;
   /** Cost in the header of the response. Undefined for a task, which has no cost yet. */
   cost: number | undefined;
 }
@@ -198,29 +196,18 @@ class Simulation {
     const workers = Array.from({ length: concurrency }, async () => {
       while (this.#made < end) {
         this.#made += 1;
-        this.sales.push(await this.#sendUntilAccepted(day, this.#made, this.#nextCall()));
+        this.sales.push(await this.#sendNext(day, this.#made));
       }
     });
     await Promise.all([...workers, this.#sendTrials(day)]);
     await this.#finishTasks();
   }
 
-  #sendUntilAccepted(day: number, number: number, call: Call): Promise<Sale> {
-    return vi.waitFor(
-      async () => {
-        const sale = await this.#sendForCustomer(day, number, call);
-        if (sale.isPostponed) throw new Error(`the gateway postpones a request with ${sale.status}`);
-        return sale;
-      },
-      { interval: 1_000 },
-    );
-  }
-
-  /** Sends a call with a key of an organization, to one of the gateways. */
-  #sendForCustomer(day: number, number: number, call: Call): Promise<Sale> {
+  /** Sends the next call with a key of an organization, to one of the gateways. */
+  #sendNext(day: number, number: number): Promise<Sale> {
     const organization = number % this.#accounts.length;
     const keys = this.#accounts[organization]?.keys ?? [];
-    return this.#send({ organization, day, number, key: keys[number % keys.length] }, call);
+    return this.#send({ organization, day, number, key: keys[number % keys.length] }, this.#nextCall());
   }
 
   /** Sends speech calls with the trial keys at the same time, through both gateways. */
@@ -257,7 +244,6 @@ class Simulation {
       day,
       requestId: response.headers.get('x-request-id') ?? '',
       status: response.status,
-      isPostponed: response.headers.has('retry-after'),
       cost: cost === null ? undefined : Number(cost),
     };
   }
@@ -269,7 +255,7 @@ class Simulation {
     const victims = 24;
     // Even numbers reach the first gateway.
     const sent = Array.from({ length: victims }, (_, index) =>
-      this.#sendForCustomer(day, 2 * index, this.#nextCall()).then(
+      this.#sendNext(day, 2 * index).then(
         () => false,
         () => true,
       ),
