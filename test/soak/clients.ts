@@ -10,7 +10,7 @@ import {
   type SoakKey,
   type SoakRequest,
 } from './recorder.ts';
-import { abortedCall, badCall, faultyCall, plainCall, slowReader } from './requests.ts';
+import { abortedCall, badCall, faultyCall, logSearch, plainCall, slowReader } from './requests.ts';
 import { runSocketSession } from './sockets.ts';
 import { createTaskRequest, taskEnd } from './task-requests.ts';
 
@@ -71,6 +71,12 @@ export class SoakClients {
     }
     await this.#agent.destroy();
     this.#agent = new Agent();
+  }
+
+  /** Searches the log of each gateway. */
+  async searchLogs(): Promise<void> {
+    const { nodes, observer } = this.#options;
+    await Promise.all(nodes.map((node) => this.send(logSearch, observer, node)));
   }
 
   /** Sends a request to `to` or a random gateway. Returns the status, or undefined without a complete response. */

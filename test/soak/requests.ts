@@ -74,10 +74,12 @@ export function plainCall(random: Random): SoakRequest {
     pick<SoakRequest>(random, [
       { kind: 'models', method: 'GET', path: '/v1/models' },
       { kind: 'list of videos', method: 'GET', path: '/v1/videos?limit=5' },
-      { kind: 'log', method: 'GET', path: '/api/log/search?page_size=5' },
+      logSearch,
     ]),
   ]);
 }
+
+export const logSearch: SoakRequest = { kind: 'log', method: 'GET', path: '/api/log/search?page_size=5' };
 
 /** A speech call with a known cost. */
 export function speechOf(input: string): SoakRequest {
