@@ -16,7 +16,7 @@ export const startOptions = manifest.scripts.start.split(' ').filter((word) => w
  * Prevents V8 from freeing memory while a process waits between its rounds. Its next calls would use up to three times the CPU
  * for some seconds, probably because V8 also discards compiled code. Under constant load, that does not happen.
  */
-export const keepsMemory = '--no-memory-reducer';
+export const noMemoryReducer = '--no-memory-reducer';
 
 /** Returns the Node options that write a CPU profile to a folder. */
 export function profileOptions(folder: string | undefined): string[] {
@@ -36,7 +36,7 @@ export interface RunningGateway {
   remove(): Promise<void>;
 }
 
-/** Starts the gateway with a channel to `upstream` for each protocol. `nodeOptions` are added to those of `npm start`. */
+/** Starts the gateway with a channel to `upstream` for each protocol. `nodeOptions` are added to those of `npm start` and `noMemoryReducer`. */
 export async function startGateway(
   main: string,
   upstream: string,
@@ -63,7 +63,7 @@ export async function startGateway(
     const server = await ServerProcess.start({
       module: main,
       core,
-      nodeOptions: [...startOptions, keepsMemory, ...nodeOptions],
+      nodeOptions: [...startOptions, noMemoryReducer, ...nodeOptions],
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { freePort } from '../support/free-port.ts';
 import { type BenchCase, cases, characters } from './cases.ts';
-import { keepsMemory, startGateway } from './gateway.ts';
+import { noMemoryReducer, startGateway } from './gateway.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
 import { speakable } from './payloads.ts';
 import { here, LoadProcess, ServerProcess } from './processes.ts';
@@ -62,7 +62,7 @@ export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
   const other = await ServerProcess.start({
     module: peer,
     core: 'measured',
-    nodeOptions: [keepsMemory],
+    nodeOptions: [noMemoryReducer],
     arguments: [`--port=${await freePort()}`, '--headless'],
     ready: /(http:\/\/localhost:\d+)/,
     // It reports an error for every audio response.

@@ -1,4 +1,10 @@
-import { keepsMemory, profileOptions, type RunningGateway, startGateway, startOptions } from './gateway.ts';
+import {
+  noMemoryReducer,
+  profileOptions,
+  type RunningGateway,
+  startGateway,
+  startOptions,
+} from './gateway.ts';
 import { here, ServerProcess } from './processes.ts';
 
 export const targetNames = ['direct', 'raw', 'gateway'] as const;
@@ -55,7 +61,7 @@ export class Targets {
             module: here(raw),
             core: 'measured',
             arguments: [origin],
-            nodeOptions: [...startOptions, keepsMemory, ...nodeOptions],
+            nodeOptions: [...startOptions, noMemoryReducer, ...nodeOptions],
           }),
         );
         const gateway = await startGateway(server, origin, [...profileOptions(profile), ...nodeOptions]);
