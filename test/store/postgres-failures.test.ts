@@ -7,6 +7,7 @@ const ofServer = (code: string) => Object.assign(new pg.DatabaseError('failed', 
 
 test.each([
   ['a deadlock', ofServer('40P01'), false, 'conflict'],
+  ['a lock timeout', ofServer('55P03'), false, 'conflict'],
   ['a shutdown of the server', ofServer('57P01'), false, 'lost'],
   ['a full disk', ofServer('53100'), false, 'shortage'],
   ['a violated constraint', ofServer('23505'), false, 'statement'],

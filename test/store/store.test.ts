@@ -196,6 +196,32 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
     await expectBalanced(store, token);
   });
 
+  test('opens a wallet after a table was in use for longer than a transaction waits', async () => {
+    const { schema } = testStore.options;
+    const store = await testStore.open();
+    const { userId } = await makeToken(store, { remainQuota: 100 });
+    await onServer(async (rival) => {
+      await rival.query(`begin; lock table ${schema}.tokens in row exclusive mode`);
+      const change = { userId: 1, tokenId: 1, action: 'openWallet', now: 5 };
+      const opened = store.run('openWallet', { userId, change });
+      const anotherWaits = (than?: string) =>
+        vi.waitFor(
+          async () => {
+            const { rows } = await rival.query<{ id: string }>(`
+              select virtualtransaction as id from pg_locks
+              where not granted and relation = '${schema}.tokens'::regclass`);
+            const [waiting] = rows;
+            if (waiting === undefined || waiting.id === than) throw new Error('no other transaction waits');
+            return waiting.id;
+          },
+          { interval: 20 },
+        );
+      await anotherWaits(await anotherWaits());
+      await rival.query('rollback');
+      expect(await opened).toMatchObject({ outcome: 'opened', wallet: { balance: 100 } });
+    });
+  });
+
   test('a schema name that would need quoting is refused', async () => {
     await expect(openStore({ dataDir: '', databaseUrl: 'postgres://x', schema: 'a b' })).rejects.toThrow(
       '"a b"',

@@ -1,13 +1,13 @@
 import pg from 'pg';
 
-/** Serialization failure and deadlock. */
-const conflicts = new Set(['40001', '40P01']);
+/** Serialization failure, deadlock and lock timeout. */
+const conflicts = new Set(['40001', '40P01', '55P03']);
 
 /** Errors after which the server closes the connection. */
 const disconnects = /^(08|57P0|25P0[34])/;
 
-/** Too many connections, no memory or disk space, timeout, lock timeout, I/O error, read-only server. */
-const shortages = /^(53|57014|55P03|58|25006)/;
+/** Too many connections, no memory or disk space, timeout, I/O error, read-only server. */
+const shortages = /^(53|57014|58|25006)/;
 
 /**
  * - `conflict`: the transaction is rolled back, and can run again at once.
