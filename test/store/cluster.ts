@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -68,6 +68,11 @@ export class Cluster {
     await this.#end(how);
     await meanwhile();
     await this.#launch();
+  }
+
+  /** Restarts the server as a standby. */
+  demote(): Promise<void> {
+    return this.restart('fast', async () => writeFileSync(join(this.#folder, 'standby.signal'), ''));
   }
 
   async remove(): Promise<void> {

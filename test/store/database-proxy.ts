@@ -11,7 +11,7 @@ type Cut =
 
 /** A proxy in front of the PostgreSQL server that breaks connections on request. */
 export class DatabaseProxy {
-  readonly #target: URL;
+  #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #down = false;
@@ -50,6 +50,11 @@ export class DatabaseProxy {
   down(): void {
     this.#down = true;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Forwards new connections to another server. */
+  redirect(target: string): void {
+    this.#target = new URL(target);
   }
 
   /** Accepts connections and forwards nothing. */

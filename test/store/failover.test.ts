@@ -98,4 +98,23 @@ describe.runIf(serverPrograms !== undefined && engines.includes('postgres'))('a 
     await makeToken(await testStore.open({ databaseUrl: addresses }), { remainQuota: 1 });
     expect(await countKeys(databaseUrl)).toBe(before + 1);
   });
+
+  test('is left when its address leads to the primary again', async () => {
+    const testStore = await TestStore.make('postgres');
+    const proxy = await DatabaseProxy.start();
+    onTestFinished(async () => {
+      await testStore.remove();
+      await proxy.close();
+    });
+    const store = await testStore.open({ databaseUrl: proxy.url });
+    await store.check();
+    await cluster.demote();
+    proxy.down();
+    proxy.redirect(clusterUrl);
+    proxy.up();
+    const unavailable = { status: 503, cause: expect.objectContaining({ code: '25006' }) };
+    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(unavailable));
+    proxy.redirect(databaseUrl);
+    await vi.waitFor(() => store.check());
+  });
 });

@@ -119,12 +119,14 @@ export async function openPostgresStore(
   const probeDb = kyselyOver(probing, true);
   const growthDb = kyselyOver(probing);
   const probe = new Probe(async (failedBefore) => {
-    const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
-    if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
+    // An error on a standby, after which the driver discards the connection: the address can lead to the primary by now.
+    await sql`select case when pg_is_in_recovery() then txid_current() end`.execute(probeDb);
     // With a full disk, the server still writes into free space within its files.
     if (failedBefore) await growAndUndo(growthDb);
   });
   invalidateProbe = () => probe.invalidate();
+  // Connects before the first check. A failure is reported by that check.
+  await sql`select 1`.execute(probeDb).catch(() => {});
 
   const connectionsFor = (name: CommandName) => {
     if (polling.has(name)) return pollingDb;
