@@ -19,7 +19,7 @@ const longest: readonly string[] = [
   'test/release/release.test.ts',
   'test/server/resource-ownership.test.ts',
   'test/mock/differences.test.ts',
-  'test/files/sandbox-links.test.ts',
+  'test/media/sandbox-links.test.ts',
   'test/faults/lost-database.test.ts',
   'test/quota/call-quota.model.test.ts',
   'test/store/audit.test.ts',
