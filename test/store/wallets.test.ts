@@ -237,6 +237,17 @@ describe.each(cases)('a wallet on %s, with %s', (engine, payee) => {
     expect(await limitOf(limited)).toBe(0);
     expect(await reserve(limited, 1)).toBe('insufficient_quota');
     expect(await reserve(limited, 0)).toMatch(/^r/);
+    // The limit lacks 40, which a grant to the key makes up for first.
+    const grant = (amount: number) =>
+      store.run('grantQuota', {
+        tokenId: limited.id,
+        amount,
+        reason: 'paid',
+        idempotencyKey: nextId(),
+        change: change('grantQuota'),
+      });
+    expect(await grant(10)).toMatchObject({ outcome: 'granted', grant: { left: 0, debt: 0 } });
+    expect(await grant(35)).toMatchObject({ outcome: 'granted', grant: { left: 5, debt: 0 } });
     await expectAudited();
   });
 

@@ -3,11 +3,15 @@ import { leftOf } from '../queries/leases.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
+/** The available quota of a key. With a wallet, work can have cost more than the limit of the key, which then has none. */
+export const availableQuota: RawBuilder<number> = sql`
+  case when ${leftOf('tokens')} > 0 then ${leftOf('tokens')} else 0 end`;
+
 /** Reads the available quota and the debt of a key. */
 export function balanceOf(trx: Db, id: number) {
   return trx
     .selectFrom('tokens')
-    .select([leftOf('tokens').as('left'), 'debt', 'deleted_at', 'funder_id', 'wallet_id'])
+    .select([availableQuota.as('left'), 'debt', 'deleted_at', 'funder_id', 'wallet_id'])
     .where('id', '=', id)
     .executeTakeFirst();
 }

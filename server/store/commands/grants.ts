@@ -1,7 +1,6 @@
-import { leftOf } from '../queries/leases.ts';
 import type { Db } from '../schema.ts';
 import { grant } from './accounts.ts';
-import { balanceOf, lockToken } from './balances.ts';
+import { availableQuota, balanceOf, lockToken } from './balances.ts';
 import { type Intent, recordChange } from './changes.ts';
 
 /** Largest grant and largest balance after one, so that the sum with reserved and leased quota stays an exact integer. */
@@ -69,7 +68,7 @@ export async function grantQuota(trx: Db, order: NewGrant): Promise<GrantResult>
     .where('id', '=', tokenId)
     .where('deleted_at', 'is', null)
     .where('remain_quota', amount < 0 ? '>=' : '<=', amount < 0 ? -amount : mostQuota - gained)
-    .returning([leftOf('tokens').as('left'), 'debt'])
+    .returning([availableQuota.as('left'), 'debt'])
     .executeTakeFirst();
   if (updated === undefined) {
     await trx.deleteFrom('grants').where('id', '=', id).execute();
