@@ -125,7 +125,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     severity: 'warning',
     summary: 'Callbacks were abandoned after their last attempt.',
-    description: '`GET /api/admin/deliveries?state=abandoned` lists them, and `…/resend` sends one again.',
+    description: '`GET /api/admin/deliveries?state=given_up` lists them, and `…/resend` sends one again.',
   },
   {
     name: 'UnigateQuotaDebt',
