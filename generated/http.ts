@@ -1245,7 +1245,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key.
-         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started before are. The operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
+         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started until then are. The operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
          */
         delete: operations["deleteToken"];
         options?: never;
@@ -2062,7 +2062,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key of any user.
-         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started before are. Unless `keep_children` is true, the operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
+         * @description The key stops working immediately, and within one second on other gateways and on open sockets. Later calls are not charged to it; calls that started until then are. Unless `keep_children` is true, the operation also deletes all keys that were created with the key, directly or indirectly. Their entries in the request log remain. The remaining quota of a deleted key returns to the key from which it was taken, if there is one.
          */
         delete: operations["revokeToken"];
         options?: never;
