@@ -71,9 +71,6 @@ const inference: Dialogue = {
   },
 };
 
-/** Whether an event is the refusal that an HTTP request gets as 503: the database did not respond. */
-const isUnavailable = (event: string) => /"(store_unavailable|ServiceUnavailable)"/.test(event);
-
 /** Runs one session of either socket protocol, to its end or until the client disconnects. */
 export async function runSocketSession({
   nodes,
@@ -144,7 +141,6 @@ export async function runSocketSession({
   } else if (disconnects && received.length >= 3) recorder.countOutcome(kind, 'disconnected');
   else if (trigger !== '' && !isTimedOut) recorder.countOutcome(kind, 'failed as expected');
   else if (node.generation !== generation) recorder.countOutcome(kind, 'cut off by a kill');
-  else if (/^503 retry-after \d/.test(refusal) || received.some(isUnavailable))
-    recorder.countOutcome(kind, '503');
+  else if (/^503 retry-after \d/.test(refusal)) recorder.countOutcome(kind, '503');
   else recorder.recordFault(kind, `ended after ${refusal} ${JSON.stringify(received)}, request ${requestId}`);
 }
