@@ -196,7 +196,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
     await expectBalanced(store, token);
   });
 
-  test('opens a wallet after a table was in use for longer than a transaction waits', async () => {
+  test('opens a wallet after its first attempt has waited too long for a table', async () => {
     const { schema } = testStore.options;
     const store = await testStore.open();
     const { userId } = await makeToken(store, { remainQuota: 100 });
@@ -204,19 +204,21 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
       await rival.query(`begin; lock table ${schema}.tokens in row exclusive mode`);
       const change = { userId: 1, tokenId: 1, action: 'openWallet', now: 5 };
       const opened = store.run('openWallet', { userId, change });
-      const anotherWaits = (than?: string) =>
+      const waitingTransaction = (previous?: string) =>
         vi.waitFor(
           async () => {
             const { rows } = await rival.query<{ id: string }>(`
               select virtualtransaction as id from pg_locks
               where not granted and relation = '${schema}.tokens'::regclass`);
             const [waiting] = rows;
-            if (waiting === undefined || waiting.id === than) throw new Error('no other transaction waits');
+            if (waiting === undefined || waiting.id === previous)
+              throw new Error('no other transaction waits');
             return waiting.id;
           },
           { interval: 20 },
         );
-      await anotherWaits(await anotherWaits());
+      const first = await waitingTransaction();
+      await waitingTransaction(first);
       await rival.query('rollback');
       expect(await opened).toMatchObject({ outcome: 'opened', wallet: { balance: 100 } });
     });

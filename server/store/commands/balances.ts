@@ -3,7 +3,7 @@ import { leftOf } from '../queries/leases.ts';
 import type { Db } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
-/** The available quota of a key. With a wallet, work can have cost more than the limit of the key, which then has none. */
+/** The available quota of a key, at least 0. `leftOf` is below 0 if a wallet paid for work beyond the limit of the key. */
 export const availableQuota: RawBuilder<number> = sql`
   case when ${leftOf('tokens')} > 0 then ${leftOf('tokens')} else 0 end`;
 

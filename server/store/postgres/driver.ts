@@ -24,7 +24,7 @@ export class ConnectionLost extends StoreUnavailable {
   }
 }
 
-/** The server rolled the transaction back because of another one. It can run again at once. */
+/** A statement failed because of another transaction. The complete transaction can run again at once. */
 export class Conflict extends StoreUnavailable {
   constructor(reason: unknown) {
     super(reason, 'DATABASE_URL');

@@ -119,13 +119,13 @@ export async function openPostgresStore(
   const probeDb = kyselyOver(probing, true);
   const growthDb = kyselyOver(probing);
   const probe = new Probe(async (failedBefore) => {
-    // An error on a standby, after which the driver discards the connection: the address can lead to the primary by now.
+    // On a standby, `txid_current` fails, and the driver discards the connection: the address can lead to the primary by now.
     await sql`select case when pg_is_in_recovery() then txid_current() end`.execute(probeDb);
     // With a full disk, the server still writes into free space within its files.
     if (failedBefore) await growAndUndo(growthDb);
   });
   invalidateProbe = () => probe.invalidate();
-  // Connects before the first check. A failure is reported by that check.
+  // On a busy machine, a first check that connects can exceed its time limit. If this fails, that check reports it.
   await sql`select 1`.execute(probeDb).catch(() => {});
 
   const connectionsFor = (name: CommandName) => {

@@ -10,7 +10,7 @@ const disconnects = /^(08|57P0|25P0[34])/;
 const shortages = /^(53|57014|58|25006)/;
 
 /**
- * - `conflict`: the transaction is rolled back, and can run again at once.
+ * - `conflict`: the statement failed because of another transaction. The complete transaction can run again at once.
  * - `lost`: the connection cannot be used any more. The server may have executed the last statement.
  * - `shortage`: the server cannot execute the statement now.
  * - `statement`: an error of the statement or of the program.
