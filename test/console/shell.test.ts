@@ -109,6 +109,33 @@ describe.skipIf(!hasChromium)('the console', () => {
     await page.getByRole('tab', { name: 'Lyrics', selected: true }).waitFor();
   });
 
+  test('keeps an address that is opened when the voices of the model before arrive', async () => {
+    const page = await target.open('#/');
+    await page.clock.install();
+    const arrival = Promise.withResolvers<void>();
+    await page.route('**/v1/models/beta*', async (call) => {
+      const response = await call.fetch();
+      await arrival.promise;
+      const model = await response.json();
+      await call.fulfill({
+        response,
+        json: { ...model, voices: [{ ...model.voices[0], id: 'arrived', name: 'arrived' }] },
+      });
+    });
+    const request = page.waitForRequest('**/v1/models/beta*');
+    await page.evaluate('location.hash = "#/speech?model=beta%2Fspeech-02-hd"');
+    await request;
+    // Stops the effects that follow a paint.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    arrival.resolve();
+    await page.getByText('arrived').waitFor();
+    await page.evaluate('location.hash = "#/speech?model=alpha-tts"');
+    await page.clock.resume();
+    const model = page.getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('alpha-tts');
+    expect(page.url()).toContain('model=alpha-tts');
+  });
+
   test('a key without the scope of an operator does not see the pages of operators', async () => {
     const { key } = await createKey();
     const page = await target.open('#/', { key });

@@ -111,7 +111,9 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
   const voice = form.text('voice');
   const shown = route.value;
   useEffect(() => {
-    if (ownVoices) replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice }, shown);
+    // The form has another model already if the address changed in this render.
+    if (ownVoices && form.get('model') === id)
+      replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice }, shown);
   }, [id, voice, ownVoices]);
   return { model, family, voices: ownVoices ?? model?.voices ?? [] };
 }
