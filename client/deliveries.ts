@@ -25,7 +25,7 @@ interface DeliveryDetails {
 
 export interface VerifyOptions {
   /** Maximum age of an attempt, and maximum clock skew, in milliseconds. Default: 300,000. */
-  defaultToleranceMs?: number;
+  toleranceMs?: number;
 }
 
 /** Request headers, as in `fetch` or in Node's HTTP server. */
@@ -44,7 +44,7 @@ export class DeliveryError extends UnigateError {
   }
 }
 
-const toleranceMs = 300_000;
+const defaultToleranceMs = 300_000;
 /** Prefix of secrets whose rest is the Base64 of the key. */
 const encodedSecretPrefix = 'whsec_';
 
@@ -95,7 +95,7 @@ async function verifySignature(
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readHeader(headers, 'webhook-signature');
-  const sentAt = readTime(timestamp, options.defaultToleranceMs ?? toleranceMs);
+  const sentAt = readTime(timestamp, options.toleranceMs ?? defaultToleranceMs);
   const signed = join(`${id}.${timestamp}.`, body);
   for (const key of await Promise.all([secret].flat().map(importKey))) {
     for (const signature of readSignatures(signatures)) {

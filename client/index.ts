@@ -8,6 +8,7 @@ export type {
   ConformanceRequest,
   Figures,
   FiguresQuery,
+  Release,
   Reload,
   ReloadQuery,
 } from './admin/admin.ts';

@@ -48,13 +48,19 @@ export interface UnigateOptions {
   timeout?: number;
   /** Maximum number of retries after a transient failure. Default: 2. */
   maxRetries?: number;
-  /** Headers of every request to the gateway, including handshakes of sockets in Node. Headers of a call replace them. */
+  /**
+   * Headers of every request with the key, and of handshakes of sockets in Node. Headers of a call replace them. Requests of
+   * `openAddress` do not have them.
+   */
   defaultHeaders?: Record<string, string>;
   /** Receives an entry for each request, response and retry, for example `console`. Default: none. */
   logger?: Logger;
   /** Function that sends requests. Default: the global `fetch`. */
   fetch?: Fetch;
-  /** WebSocket class with the browser API. Default: `ws` in Node, the global class elsewhere. */
+  /**
+   * WebSocket class with the browser API. Default: `ws` in Node, the global class elsewhere. With this option, handshakes have
+   * no headers, and `inference` throws.
+   */
   webSocket?: typeof WebSocket;
 }
 

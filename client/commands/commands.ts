@@ -69,7 +69,8 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
       voice: 'id of a voice of the model (required); unigate voices lists all voices',
       model:
         'default: alpha3-tts-flash, alpha3-tts-flash-realtime with --realtime, voxa-v3-flash with --duplex',
-      format: 'wav, mp3, pcm, opus or flac; default: from the file extension',
+      format:
+        'wav, mp3, pcm, opus or, except with --realtime and --duplex, flac; default: from the file extension',
       instructions: 'speaking style, for instruct models',
       speed: '1 is normal',
       'sample-rate': 'in Hz, for models with several sample rates',
@@ -92,7 +93,7 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
       seconds: 'duration in seconds; =-1 lets the model choose',
       size: 'resolution, for example 720P',
       ratio: 'aspect ratio, for example 16:9',
-      image: 'start image: a file or a URL',
+      image: 'start image or, with Seedance models, reference image: a file or a URL',
       'first-frame': 'image of the first frame: a file or a URL',
       'last-frame': 'image of the last frame, with --first-frame',
       'reference-image': 'reference for people, objects or style; repeatable',
@@ -288,7 +289,8 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
   }),
   'logs tail': defineCommand({
     argument: 'KEYWORD',
-    argumentDescription: 'only entries with this model, key, request id or task id',
+    argumentDescription:
+      'part of a model or a key name, at least 16 characters of a request id from its start, or a task id',
     isOptional: true,
     description: 'print the last entries of the request log, then new ones as they arrive',
     options: {
@@ -407,7 +409,8 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
     run: deleteAccountKey,
   }),
   listen: defineCommand({
-    description: 'forward the callbacks of your tasks to a local address until it is interrupted',
+    description:
+      'forward the callbacks of your tasks and endpoints to a local address until it is interrupted',
     options: {
       'forward-to': 'address that receives the callbacks, for example http://localhost:3000/hook (required)',
       interval: 'seconds between two requests; default: 2',

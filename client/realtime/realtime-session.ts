@@ -23,7 +23,8 @@ interface PendingUpdate {
 
 /**
  * A realtime session on its own socket. The audio loop throws an `error` event that belongs to no call. The session may
- * continue after it, and another loop can continue to read. After the session failed, every call throws its error.
+ * continue after it, and another loop can continue to read. After the session failed, `close`, a pending `update` and the loops
+ * throw its error.
  *
  * @example
  * const session = await client.realtime('alpha3-tts-flash-realtime');

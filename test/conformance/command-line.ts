@@ -89,7 +89,8 @@ const options = {
 } as const satisfies OptionDefinitions;
 
 const notes = `
-Exit codes: 0 all checks passed, 1 a check failed, 2 wrong options, or the server cannot be tested.`;
+Exit codes: 0 no check failed, 1 a check failed, 2 wrong options, or the server cannot be tested, 130 and 143 stopped by a
+signal.`;
 
 /**
  * Parses the arguments after the program name. Help and version are printed instead, which returns undefined.

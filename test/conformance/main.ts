@@ -27,7 +27,7 @@ export async function main(version: string): Promise<void> {
   if (isStopped) process.stdout.write('', () => process.exit());
 }
 
-/** Returns the exit code: 0 all checks passed, 1 a check failed, 2 wrong options or no server to test. */
+/** Returns the exit code: 0 no check failed, 1 a check failed, 2 wrong options or no server to test. */
 export async function run(
   args: string[],
   { env, stdout, stderr }: ProcessLike,

@@ -191,7 +191,7 @@ const pressed = await client.imageJobs.press(grid, 'U1', { prompt: verse });
 export type Pressed = Expect<Equal<typeof pressed.code, 1 | 21 | 22>>;
 
 // Callbacks: the kind determines the type of the task.
-const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { defaultToleranceMs: 1_000 });
+const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { toleranceMs: 1_000 });
 if (delivery.kind === 'music') void delivery.task.data[0]?.audio_url;
 else if (delivery.kind === 'lyrics') void delivery.task.data?.text;
 else if (delivery.kind === 'image') void delivery.task.buttons[0]?.label;

@@ -5,10 +5,12 @@ import type { Cell, Output } from './output.ts';
 
 /** `audit`: checks the ledger. Fails if it does not balance. */
 export const auditCommand = command({
-  description: 'check that grants, reservations, settlements and refunds add up to the balances of all keys',
+  description:
+    'check that grants, reservations, charges and refunds add up to the balances of all keys and wallets',
   options: {
     offline: {
-      description: 'read the database of DATA_DIR or DATABASE_URL directly, even while the gateway runs',
+      description:
+        'read the database of DATA_DIR or DATABASE_URL directly, even while the gateway runs (npm run admin only)',
     },
   },
   examples: ['audit', 'audit --json', 'audit --offline'],

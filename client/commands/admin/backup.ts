@@ -4,7 +4,7 @@ import { command, requireDatabase } from './command.ts';
 /** `backup`: copies the SQLite database and audits the copy. */
 export const backupCommand = command({
   description:
-    'copy the SQLite database of DATA_DIR to a new file, even while the gateway runs, and audit the copy',
+    'copy the SQLite database of DATA_DIR to a new file, even while the gateway runs, and audit the copy (npm run admin only)',
   argument: 'FILE',
   options: {},
   examples: ['backup /var/backups/unigate-2026-11-26.db', 'backup unigate.db --json'],

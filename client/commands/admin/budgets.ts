@@ -18,7 +18,7 @@ const columns: Columns<Budget> = {
 
 const thresholds = {
   argument: 'PERCENTAGES',
-  description: 'when budget.reached is sent, separated by commas; default: 50,80,100',
+  description: 'when budget.reached is sent, separated by commas; default of a new budget: 50,80,100',
   parse: (text: string, name: string) => text.split(',').map((part) => parseInteger(part.trim(), name)),
 } as const;
 

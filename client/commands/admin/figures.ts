@@ -51,7 +51,8 @@ const by = {
 
 /** `figures`: shows aggregated metrics. */
 export const figuresCommand = command({
-  description: 'show requests, errors, latency and quota of complete hours; default: the last 24',
+  description:
+    'show requests, errors, latency and quota by hours in UTC, with the current one; default: the last 24',
   options: {
     by,
     since: { argument: 'TIME', description: 'start: a date or an age such as 7d', parse: parseTime },

@@ -56,12 +56,12 @@ const limits = {
   },
   requests: {
     argument: 'NUMBER',
-    description: 'requests per minute; 0: no limit; default: the configured limit',
+    description: 'requests per minute; 0: no limit; the word default: the configured limit',
     parse: parseLimit,
   },
   sockets: {
     argument: 'NUMBER',
-    description: 'open sockets; 0: no limit; default: the configured limit',
+    description: 'open sockets; 0: no limit; the word default: the configured limit',
     parse: parseLimit,
   },
 } as const;

@@ -29,7 +29,8 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
     options: {
       keyword: {
         argument: 'WORD',
-        description: 'matches the name of the key or the model, the start of a request id, or a task id',
+        description:
+          'part of a model or a key name, at least 16 characters of a request id from its start, or a task id',
       },
       since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
       until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },

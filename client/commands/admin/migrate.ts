@@ -4,7 +4,7 @@ import { command, requireDatabase } from './command.ts';
 /** `migrate`: copies the SQLite database to PostgreSQL and verifies the copy. */
 export const migrateCommand = command({
   description:
-    'copy the SQLite database of DATA_DIR to an empty PostgreSQL database, while the gateway is stopped',
+    'copy the SQLite database of DATA_DIR to an empty PostgreSQL database, while the gateway is stopped (npm run admin only)',
   options: {
     to: { argument: 'URL', description: 'postgres://… of the target; default: DATABASE_URL' },
   },

@@ -4,7 +4,8 @@ import { explainPriceCommand } from './explain-price.ts';
 
 export const priceCommands: Readonly<Record<string, AdminCommand>> = {
   'prices check': command({
-    description: 'find models without a price or a cost, and rules that never apply',
+    description:
+      'find models without a price or a cost, unused prices, impossible values, and rules that never apply',
     options: { 'ignore-costs': { description: 'ignore models without a cost' } },
     examples: ['prices check', 'prices check --ignore-costs'],
     async run({ client, options, output, signal }) {
