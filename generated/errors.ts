@@ -197,7 +197,7 @@ export const errors = [
   {
     code: 'get_channel_failed',
     statuses: [503],
-    families: ['generic', 'native', 'messages', 'management'],
+    families: ['generic', 'native', 'messages', 'management', 'realtime'],
     retry: 'later',
   },
   {
@@ -379,7 +379,7 @@ export interface CodesByFamily {
   readonly messages: 'invalid_request' | 'bad_request' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance';
   readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'invalid_user_assertion' | 'assertions_not_accepted' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'maintenance' | 'conformance_kit_missing';
   readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'image_generation_failed' | 'AssetFailed' | 'InternalError';
-  readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';
+  readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';
   readonly inference: 'InvalidParameter' | 'CLIENT_ERROR' | 'InvalidApiKey' | 'AccessDenied' | 'Throttling.RateQuota' | 'InternalError' | 'ServiceRestarting' | 'ServiceUnavailable';
 }
 

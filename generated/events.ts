@@ -297,7 +297,7 @@ export interface components {
         };
         /**
          * RealtimeCharacterUsage
-         * @description Alpha3 models only. The value is cumulative for the session, and the last value is charged.
+         * @description Alpha3 models only. The value is cumulative for the session, and the highest value is charged.
          */
         RealtimeCharacterUsage: {
             /**
@@ -544,7 +544,7 @@ export interface components {
              */
             type: string | null;
             /**
-             * @description Stable error code. The channel lists the gateway's own codes; a provider's code is forwarded unchanged.
+             * @description Stable error code. The channel lists the gateway's own codes. A provider's code is forwarded with private parts masked, except rate limits (`rate_limit_exceeded`) and codes about the gateway's account (`bad_response`).
              * @example invalid_value
              */
             code: string | null;
@@ -765,13 +765,13 @@ export interface components {
             };
             /** @description The text. */
             payload: {
-                /** @description Some clients repeat this field. The gateway ignores it. */
+                /** @description Some clients repeat this field. The gateway forwards it with the provider's id of the model. */
                 model?: string;
-                /** @description Some clients repeat this field. The gateway ignores it. */
+                /** @description Some clients repeat this field. The gateway forwards it without a check. */
                 task_group?: string;
-                /** @description Some clients repeat this field. The gateway ignores it. */
+                /** @description Some clients repeat this field. The gateway forwards it without a check. */
                 task?: string;
-                /** @description Some clients repeat this field. The gateway ignores it. */
+                /** @description Some clients repeat this field. The gateway forwards it without a check. */
                 function?: string;
                 input: components["schemas"]["ContinueTaskInput"];
             };
@@ -982,13 +982,13 @@ export interface components {
                     [key: string]: unknown;
                 };
                 /**
-                 * @description Stable error code. The channel lists the gateway's own codes; a provider's code is forwarded unchanged.
+                 * @description Stable error code. The channel lists the gateway's own codes. A provider's code is forwarded with private parts masked, except codes about the gateway's account (`InternalError`).
                  * @example InvalidParameter
                  */
                 error_code: string;
                 /**
                  * @description Human-readable message that names the field and its limit.
-                 * @example payload.parameters.volume: must be at most 100.
+                 * @example payload.parameters.volume: must be <= 100.
                  */
                 error_message: string;
             };
@@ -1260,7 +1260,7 @@ export interface components {
             output: {
                 /** @description The provider's status, never 0. */
                 base_resp: components["schemas"]["BetaVerdict"] & {
-                    /** @description Error code. 1002 and 1039 are rate limits, 1027 is unsuitable text, 1042 and 2013 are invalid input. Other codes are provider failures. */
+                    /** @description Error code. 1002 and 1039 are rate limits, 1027 is unsuitable output, 1042 and 2013 are invalid input. Other codes are provider failures. Codes about the gateway's account do not occur. */
                     status_code?: number;
                 };
                 /** @description Null or absent. */
@@ -1272,7 +1272,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's error on a native route. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
+         * @description A provider's error on a native route or in an event stream of speech. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
          */
         NativeError: {
             /**

@@ -3414,7 +3414,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's error on a native route. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
+         * @description A provider's error on a native route or in an event stream of speech. The gateway forwards it unchanged, except that it replaces the provider's host, private addresses and keys with `***`. Public https URLs of other hosts, such as help links, remain. Provider failures (502, 503, 504) have the same three fields.
          */
         NativeError: {
             /**

@@ -92,7 +92,7 @@ export interface components {
                     concurrent_calls?: number;
                     /** @description Tasks at a time. Further tasks wait in the queue. */
                     concurrent_tasks?: number;
-                    /** @description Quota that calls and tasks cost in a day of UTC, at the customers' prices. */
+                    /** @description Quota that calls and tasks cost in a day of UTC: by `costs` of the channel for the models that it includes, otherwise at the customers' prices. */
                     spend_per_day?: number;
                 };
                 /** @description Cost of each model at the provider, by id or pattern, in quota: a number per unit, or rules as in `prices`. Only operators see it. */

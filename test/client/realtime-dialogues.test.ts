@@ -78,7 +78,7 @@ describe('the examples of the realtime channel', () => {
       name: 'RealtimeError',
       type: 'invalid_request_error',
       code: 'empty_buffer',
-      message: 'The text buffer is empty.',
+      message: 'input_text_buffer.commit: the buffer is empty.',
       param: undefined,
       eventId: dialogue.all[0]?.received[3]?.event_id,
       requestId: 'req_socket',

@@ -56,7 +56,10 @@ describe.each([1, 7, 100, 1000, 65536])('events in chunks of %i bytes', (size) =
   test.each(['\n', '\r\n', '\r'])('of a failure with the line end %j are redacted', (end) => {
     const failure = (message: string) =>
       event({ code: 'InternalError', message, more: 'x'.repeat(3000), request_id: 'r' }, 'error', end);
-    const text = audio(100, undefined, end) + failure('at http://10.0.0.7/x: 早') + stop(3, end);
+    const text =
+      audio(100, undefined, end) +
+      failure('at http://10.0.0.7/x: 早, see https://help.example/codes') +
+      stop(3, end);
     expect(watch(text, size)).toEqual({
       output: text.replace('http://10.0.0.7/x', '***'),
       units: 3,

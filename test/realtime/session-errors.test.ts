@@ -16,7 +16,7 @@ test.each([
   [new Failure(403, 'insufficient_user_quota', 'Too little.'), 'insufficient_user_quota', 1008, 403],
   [new Failure(429, 'rate_limit_exceeded', 'Too many.'), 'rate_limit_exceeded', 1013, 429],
   [new Failure(502, 'bad_response_status_code', 'Failed.'), 'bad_response', 1011, 502],
-  [new Failure(503, 'get_channel_failed', 'Away.'), 'bad_response', 1011, 502],
+  [new Failure(503, 'get_channel_failed', 'Away.'), 'get_channel_failed', 1013, 503],
   [new Failure(504, 'upstream_timeout', 'Silent.'), 'upstream_timeout', 1011, 504],
   [new Failure(404, 'model_not_found', 'No price.'), 'access_denied', 1008, 403],
   [new Failure(413, 'request_too_large', 'Large.'), 'internal_error', 1011, 500],

@@ -530,10 +530,10 @@ describe('the voice determines the channel', () => {
     // The client did not cause the outage of the channel.
     send('session.update', { session: { voice: 'stranded-1' } });
     expect(await error()).toMatchObject({
-      code: 'bad_response',
+      code: 'get_channel_failed',
       message: 'The channel of this voice is not available.',
     });
-    expect((await client.closed).code).toBe(1011);
+    expect((await client.closed).code).toBe(1013);
   });
 
   test('a session with buffered text cannot move', async () => {

@@ -17,7 +17,7 @@ test.each([
   [new Failure(401, 'invalid_api_key', 'No key.'), 'InvalidApiKey', 1008, 401],
   [new Failure(403, 'access_denied', 'Not yours.'), 'AccessDenied', 1008, 403],
   [new Failure(429, 'rate_limit_exceeded', 'Too many.'), 'Throttling.RateQuota', 1013, 429],
-  [new Failure(503, 'get_channel_failed', 'Away.'), 'InternalError', 1011, 503],
+  [new Failure(503, 'get_channel_failed', 'Away.'), 'ServiceUnavailable', 1013, 503],
   [new Failure(504, 'upstream_timeout', 'Silent.'), 'InternalError', 1011, 504],
 ])('%s fails a task with %s', (failure, code, close, status) => {
   expect(taskFailureFrom(failure)).toEqual({ code, message: failure.message, close, status });

@@ -77,7 +77,7 @@ export function respondNatively(
       meter: emptyMeter,
       async send() {
         await settle({ usage, failure, delivered: true });
-        const sent = failure === undefined ? whole : redactor.redactJson(whole);
+        const sent = failure === undefined ? whole : redactor.redactNativeJson(whole);
         reply.bytes(200, json, linkResponse(sent, request, channel));
       },
     };

@@ -166,7 +166,7 @@ export class EventMonitor implements ResponseMonitor {
       return { parts: [...released, ...buffered], forwardsRest: true };
     const bytes = Buffer.concat([...buffered, rest]);
     if (reading === 'failure')
-      return { parts: [...released, this.#redactor.redactJson(bytes)], forwardsRest: false };
+      return { parts: [...released, this.#redactor.redactNativeJson(bytes)], forwardsRest: false };
     this.#held = { event: reading, bytes };
     return { parts: released, forwardsRest: false };
   }

@@ -5,7 +5,6 @@ import { isAccountError, isClientError } from '../../channels/failure-kinds.ts';
 import { Failure } from '../../lib/failure.ts';
 import { ProviderRedactor } from '../../providers/provider-redactor.ts';
 import { isThrottling } from '../../providers/rejection.ts';
-import { StoreUnavailable } from '../../store/availability.ts';
 import { type JsonObject, objectField } from '../frames.ts';
 
 /** The failure of a task, with the close code and its reason, and the status in the log. */
@@ -59,7 +58,7 @@ const throttled = failure('Throttling.RateQuota', 'The provider takes no more re
 export function taskFailureFrom(error: unknown): OwnFailure {
   if (!(error instanceof Failure)) return providerFailed('The gateway failed.', 500);
   const { status, message } = error;
-  if (error instanceof StoreUnavailable) return failure('ServiceUnavailable', message, { status });
+  if (status === 503) return failure('ServiceUnavailable', message);
   if (status === 400) return invalidParameter(message);
   if (status === 401) return failure('InvalidApiKey', message);
   // 404: the model has lost its price since the handshake.

@@ -27,6 +27,7 @@ export const fatalErrors = {
   bad_response: { type: 'api_error', close: 1011, status: 502 },
   upstream_timeout: { type: 'api_error', close: 1011, status: 504 },
   service_restarting: { type: 'api_error', close: 1001, status: 503 },
+  get_channel_failed: { type: 'api_error', close: 1013, status: 503 },
   store_unavailable: { type: 'api_error', close: 1013, status: 503 },
   internal_error: { type: 'api_error', close: 1011, status: 500 },
 } as const satisfies Partial<Record<CodesByFamily['realtime'], object>>;
@@ -61,7 +62,8 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
   if (status === 404) return { code: 'access_denied', message };
   if (status === 429) return { code: 'rate_limit_exceeded', message };
   if (status === 504) return { code: 'upstream_timeout', message };
-  return { code: status === 502 || status === 503 ? 'bad_response' : 'internal_error', message };
+  if (status === 503) return { code: 'get_channel_failed', message };
+  return { code: status === 502 ? 'bad_response' : 'internal_error', message };
 }
 
 export const clientTooSlow = 'The client did not read its connection for too long.';
