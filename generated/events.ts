@@ -513,7 +513,7 @@ export interface components {
         /**
          * CallCost
          * Format: int64
-         * @description Quota units charged for the call, as in `quota` of its log entry. A stream or task has it in its last usage only. A later refund does not change it. Absent if the call is not charged.
+         * @description Quota units charged for the call, as in `quota` of its log entry. A stream or task has it in its last usage only. A later refund does not change it. Absent if the call is not charged, and in JSON responses of the native speech routes, whose header or trailer `x-unigate-cost` states it.
          * @example 26
          */
         CallCost: number;
@@ -651,7 +651,7 @@ export interface components {
             seed?: number;
             /** @description Languages of the text. The provider uses the first entry only. */
             language_hints?: ("zh" | "en" | "fr" | "de" | "ja" | "ko" | "ru" | "pt" | "th" | "id" | "vi")[];
-            /** @description Speaking style in natural language. The provider limits its length. */
+            /** @description Speaking style in natural language, on HTTP routes up to 6,400 bytes of UTF-8. On the inference socket, the provider limits its length. */
             instruction?: string;
             /**
              * @description True does not speak Markdown syntax.
@@ -1286,7 +1286,7 @@ export interface components {
              */
             message: string;
             /**
-             * @description The provider's request id, or the gateway's id if the provider sent none. The header `x-request-id` always contains the gateway's id.
+             * @description The provider's request id. A failure of the provider (5xx) without one has the gateway's id. The header `x-request-id` always contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
@@ -1965,7 +1965,7 @@ export interface components {
          */
         OfficialTaskError: {
             /**
-             * @description The provider's error code.
+             * @description The provider's error code, or a code of the gateway without one.
              * @example OutputVideoSensitiveContentDetected
              */
             code: string;
@@ -2144,7 +2144,7 @@ export interface components {
          */
         OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
             /**
-             * @description The new state. A canceled task is not reported, because its owner canceled it.
+             * @description The new state. A task that its owner, the operator or the provider canceled is not reported.
              * @enum {string}
              */
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
@@ -2158,7 +2158,7 @@ export interface components {
         };
         /**
          * MusicTaskStatus
-         * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
+         * @description `SUBMITTED`, `QUEUED` and `IN_PROGRESS` in this order, then `SUCCESS` or `FAILURE`, which are final. This gateway does not return `NOT_START` and `UNKNOWN`, but others do.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
@@ -2430,7 +2430,7 @@ export interface components {
             action: string;
             /** @description The button that created the job. */
             customId?: string | null;
-            /** @description The provider's bot type. */
+            /** @description The provider's bot type. The gateway does not return it. */
             botType?: string | null;
             /** @description Prompt of the request. */
             prompt?: string | null;
@@ -2468,7 +2468,7 @@ export interface components {
                 /** @description The prompt in Chinese. */
                 finalZhPrompt?: string | null;
             };
-            /** @description Inpainting only. The mask as a PNG data URL. */
+            /** @description Inpainting only. The mask as a PNG data URL. The gateway does not return it. */
             maskBase64?: string | null;
         };
         /**
@@ -2596,13 +2596,13 @@ export interface components {
                 task_id: string;
                 /** @description Model of the task. */
                 model: string;
-                /** @description Time of the latest report of the provider, or of the creation if there is none, in ISO 8601. */
+                /** @description Time of the latest report of the provider, or of the submission to the provider if there is none, in ISO 8601. */
                 reported_at: string;
             };
         };
         /**
          * ChannelFailure
-         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
+         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat or when half of the requests of the last minute fail, and a timeout after 60 s or more at once. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
          * @enum {string}
          */
         ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy";

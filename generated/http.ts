@@ -11,18 +11,20 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Synthesize speech with any speech model.
+         * Synthesize speech with any speech model except realtime models.
          * @description The gateway translates the request to the model's native route. Without `stream`, the response is the complete
          *     audio. With `stream`, the gateway sends audio bytes as the provider generates them. With `stream` and
          *     `stream_format: sse`, it forwards the provider's native events and adds the charge to the last one, as `usage.cost`.
          *     The events carry audio chunks and timestamps, and the last event carries the usage.
          *
-         *     The header `x-unigate-cost` states the charge of a complete audio of up to 1 MB. With the header `TE: trailers`, all
-         *     other responses are sent in chunks and state it as a trailer.
+         *     The header `x-unigate-cost` states the charge if the gateway has the complete audio before it responds: audio in the
+         *     provider's JSON response, or a file of a known size of up to 1 MB. All other responses, and those of `voxa-v1`, are
+         *     sent in chunks and state it as a trailer if the request has the header `TE: trailers`.
          *
          *     The gateway does not transcode: it rejects a format that the model cannot produce. The response ends when the
-         *     provider's response ends. If the provider's response breaks off or is not audio, the gateway returns 502, or
-         *     aborts the connection if the response has started. Such a call is not charged.
+         *     provider's response ends. If the provider's response breaks off or is not audio, the gateway returns 502, or aborts
+         *     the connection if the response has started. A provider that sends nothing for 120 seconds gives 504. Such a call is
+         *     not charged.
          *
          *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
          *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
@@ -80,9 +82,10 @@ export interface paths {
          *     The gateway rejects instruct fields on other models, system voices on VC and VD models, and all realtime models.
          *     Use the realtime socket for realtime models.
          *
-         *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other
-         *     providers and the time that the client takes to read the response. After this time the gateway returns 504, or
-         *     aborts the connection if the response has started.
+         *     A call may take at most 30 minutes, or the time that the operator sets. This includes attempts with other providers
+         *     and the time that the client takes to read the response. After this time the gateway returns 504, or aborts the
+         *     connection if the response has started. Cloning a voice may take at most 3 minutes. It continues, and is charged, if
+         *     the client disconnects.
          */
         post: operations["generateMultimodalSpeech"];
         delete?: never;
@@ -199,9 +202,10 @@ export interface paths {
         put?: never;
         /**
          * Create a video task in the generic format.
-         * @description The gateway translates the request, a JSON or form body, to the model's protocol and returns immediately. Poll the
-         *     task with `GET /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds. Create and poll a task with
-         *     the same path family.
+         * @description The gateway translates the request, a JSON or form body, to the model's protocol. It returns as soon as a provider
+         *     has accepted the task, within 2 minutes, or the task waits in the queue. Poll the task with `GET
+         *     /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds. Create and poll a task with the same path
+         *     family.
          *
          *     Media that exclude each other, for example `image` and `reference_images` on gamma, return 400
          *     `invalid_media_combination`. The same applies to `seconds` and `duration` with different values, except on gamma.
@@ -255,9 +259,9 @@ export interface paths {
          *     with `GET /v1/videos/{task_id}`, gamma tasks about every 15 seconds. Create and poll a task with the same path
          *     family.
          *
-         *     Media that exclude each other, for example a single image and reference images, or a video on the eta 1.5 model,
-         *     return 400 `invalid_media_combination`. The same applies to `seconds` and `duration` with different values, except
-         *     on gamma. An option that the model does not support also returns 400.
+         *     Media that exclude each other, for example a single image and reference images on gamma and eta, or a video on the
+         *     eta 1.5 model, return 400 `invalid_media_combination`. The same applies to `seconds` and `duration` with different
+         *     values, except on gamma. An option that the model does not support also returns 400.
          */
         post: operations["createVideo"];
         delete?: never;
@@ -331,7 +335,7 @@ export interface paths {
         /**
          * Create a gamma video task on the native route.
          * @description The request and response have the provider's native format, with a public task id. Poll the task with `GET
-         *     /api/v1/tasks/{task_id}` about every 15 seconds. The task and its video are available for 24 hours.
+         *     /api/v1/tasks/{task_id}` about every 15 seconds. The task and its video are available for 24 hours after its end.
          *
          *     First and last frames cannot be combined with reference media, file or link, and file cannot be combined with
          *     link. Such a request returns 400 with the gateway's code `invalid_media_combination`. The gateway forwards a
@@ -353,9 +357,9 @@ export interface paths {
         };
         /**
          * Get a native video task or a 3D task.
-         * @description Applies to tasks of the native video route and the 3D route. An id that does not exist for this caller, or that is
-         *     older than 24 hours, returns `UNKNOWN` with status 200. A task that the provider lost returns `FAILED` with code
-         *     `task_lost`.
+         * @description Applies to tasks of the native video route and the 3D route. An id that does not exist for this caller, or whose
+         *     task ended more than 24 hours ago, returns `UNKNOWN` with status 200. A task that the provider lost returns `FAILED`
+         *     with code `task_lost`.
          */
         get: operations["getNativeTask"];
         put?: never;
@@ -403,7 +407,7 @@ export interface paths {
         /**
          * Create a Seedance video task in the official format.
          * @description Poll the task with `GET /api/v3/contents/generations/tasks/{task_id}`, or send a `callback_url`. It receives the
-         *     same object with the public id at every state change.
+         *     same object with the public id at every state change that the gateway observes, except a cancellation.
          *
          *     An asset that is not active returns 400. Inputs that no model can combine return 400 `invalid_media_combination`.
          *     Inputs that contradict an explicit task type return 400 with the provider's code
@@ -428,7 +432,7 @@ export interface paths {
         };
         /**
          * Get a Seedance task that was created in the official format.
-         * @description A task is available for seven days, its video for 24 hours. Tasks created with another route are not found.
+         * @description A task is available for seven days after its end, its video for 24 hours. Tasks created with another route are not found.
          */
         get: operations["getOfficialVideo"];
         put?: never;
@@ -455,9 +459,9 @@ export interface paths {
         put?: never;
         /**
          * Create a 3D task from a text, an image or several views.
-         * @description The three kinds of input exclude each other: more than one returns 400 `invalid_media_combination`, none returns
-         *     400 `invalid_request`. Poll the task with `GET /api/v1/tasks/{task_id}`. The files are available for 2 hours, the
-         *     task for 24 hours.
+         * @description The three kinds of input exclude each other: more than one returns 400 `invalid_media_combination`, none returns 400
+         *     `invalid_request`. Poll the task with `GET /api/v1/tasks/{task_id}`. The files are available for 2 hours after its
+         *     end, the task for 24 hours.
          */
         post: operations["createModel3d"];
         delete?: never;
@@ -477,9 +481,9 @@ export interface paths {
         put?: never;
         /**
          * Upload an image, video or audio for use in Seedance requests.
-         * @description The provider fetches the media from its URL. The gateway returns the asset id immediately. Poll `GET
-         *     /api/assets/{id}` until the status is `Active`, then refer to the asset as `asset://<id>` in image, video and
-         *     audio fields.
+         * @description The provider fetches the media from its URL. The gateway returns the asset id as soon as the provider has accepted
+         *     the upload. Poll `GET /api/assets/{id}` until the status is `Active`, then refer to the asset as `asset://<id>` in
+         *     image, video and audio fields.
          *
          *     One request can refer only to assets of a single provider account. The gateway sends the uploads of a caller to
          *     the same account while that account is available.
@@ -500,8 +504,8 @@ export interface paths {
         };
         /**
          * Get an uploaded asset.
-         * @description An asset can be used in requests when its status is `Active`. The URL of the media is valid for about 12 hours,
-         *     and the gateway renews it before it expires.
+         * @description An asset can be used in requests when its status is `Active`. The URL of the media is valid for about 12 hours. A
+         *     read renews a URL that expires within an hour, if the provider returns a new one.
          */
         get: operations["getAsset"];
         put?: never;
@@ -1153,7 +1157,8 @@ export interface paths {
         /**
          * Create embedding vectors of texts.
          * @description Usage includes input tokens only, so `completion_tokens` and `output_tokens` are 0. The vectors have the requested
-         *     encoding, independent of the provider's encoding. The gateway forwards unknown fields to the provider.
+         *     encoding, independent of the provider's encoding. The gateway forwards unknown fields to the provider. A call may
+         *     take at most 30 minutes, or the time that the operator sets.
          */
         post: operations["createEmbedding"];
         delete?: never;
@@ -1173,9 +1178,13 @@ export interface paths {
         put?: never;
         /**
          * Create the next message of a conversation.
-         * @description The API key may be sent in `x-api-key` instead of the Bearer token. With `stream`, the message is returned as
-         *     named server-sent events, and the last usage covers the whole message. The gateway forwards all fields to the
-         *     provider unchanged, including unknown fields.
+         * @description The API key may be sent in `x-api-key` instead of the Bearer token. With `stream`, the message is returned as named
+         *     server-sent events, and the last usage covers the whole message. The gateway forwards all fields to the provider,
+         *     including unknown fields. It replaces only the model id with the provider's, and links to its own files with the
+         *     provider's URLs.
+         *
+         *     A call may take at most 30 minutes, or the time that the operator sets. After this time the gateway returns 504, or
+         *     aborts the connection if the response has started.
          */
         post: operations["createMessage"];
         delete?: never;
@@ -1195,7 +1204,7 @@ export interface paths {
         put?: never;
         /**
          * Count the tokens of a conversation.
-         * @description The model generates no message. The request is not charged.
+         * @description The model generates no message. The request is not charged. It may take at most 2 minutes.
          */
         post: operations["countMessageTokens"];
         delete?: never;
@@ -1225,6 +1234,9 @@ export interface paths {
          *     If the creating key is limited, the quota of the new key is taken from it. The remaining quota returns when the
          *     new key is deleted. The new key also shares the request and socket limits of a limited creating key. The new key
          *     works only while the creating key works. Only this response contains the complete secret.
+         *
+         *     A session key is different: a key that it creates does not depend on it, remains when the session ends, and does not
+         *     take over its expiry. Without a wallet, the quota of such a key must be 0.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1402,9 +1414,9 @@ export interface paths {
          *     A key with limits gets the figures of itself and of the keys created with it, directly or indirectly. Other keys get
          *     those of all keys of the user and its sub-accounts, or with `account_id` of one of them.
          *
-         *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
-         *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
-         *     10000 groups, counted once for each unit, return 400.
+         *     `until` defaults to now. The gateway extends `since` and `until` to whole hours (UTC) and returns the extended
+         *     range. `since` defaults to 24 hours before the extended `until`. Groups without requests and refunds are omitted.
+         *     More than 10000 groups, counted once for each unit, return 400.
          */
         get: operations["getMyUsage"];
         put?: never;
@@ -1494,6 +1506,7 @@ export interface paths {
         /**
          * List the months with statements of the caller's user.
          * @description Returns the months from the first activity of the user, or of its sub-account `account_id`, to the current one.
+         *     Without activity, the first month is that of its creation.
          *
          *     A month is a calendar month in UTC. A call or task belongs to the month in which it ended, a refund to the month in
          *     which it was made. A statement is closed one hour after the end of its month, and then never changes. Statements
@@ -1594,9 +1607,8 @@ export interface paths {
         head?: never;
         /**
          * Change a callback endpoint.
-         * @description Omitted fields do not change. A new URL also applies to open deliveries. Open deliveries of a disabled endpoint are
-         *     given up.
-         *     A key with limits gets 403.
+         * @description Omitted fields do not change. A new URL also applies to open deliveries. An open delivery is given up if its
+         *     endpoint is disabled at the next attempt. A key with limits gets 403.
          */
         patch: operations["updateEndpoint"];
         trace?: never;
@@ -1839,8 +1851,8 @@ export interface paths {
         put?: never;
         /**
          * Create an identity verification session for an end user.
-         * @description Open `h5_link` for the end user within 30 minutes. When the verification ends, the page redirects the browser to
-         *     `callback_url`. Read the session to get the result. The link can be used once.
+         * @description Open `h5_link` for the end user before `expires_at`, by default within 30 minutes. When the verification ends, the
+         *     page redirects the browser to `callback_url`. Read the session to get the result. The link can be used once.
          */
         post: operations["createVerificationSession"];
         delete?: never;
@@ -1858,9 +1870,9 @@ export interface paths {
         };
         /**
          * Get a verification session and its result.
-         * @description While the session is `pending`, the gateway queries the provider for the result. A session is `expired` 30 minutes
-         *     after its creation. Reading a session is not charged. The session of a verified end user is stored permanently;
-         *     other sessions are stored as long as entries of the request log.
+         * @description While the session is `pending`, the gateway queries the provider for the result. A session is `expired` after
+         *     `expires_at`, by default 30 minutes after its creation. Reading a session is not charged. A session with a
+         *     `group_id` is stored permanently; other sessions are stored as long as entries of the request log.
          */
         get: operations["getVerificationSession"];
         put?: never;
@@ -1925,10 +1937,10 @@ export interface paths {
         };
         /**
          * Download a result file.
-         * @description If the operator lets a channel relay its files, every URL in a result or callback points to this operation. This
-         *     applies to all families and formats, and to the events of native speech. The link itself authorizes the request,
-         *     like a signed URL of a provider, so no API key is required. A link expires with the task's result, or otherwise
-         *     after one day, and then returns 404.
+         * @description If the operator lets a channel relay its files, every file URL in a result or callback points to this operation,
+         *     except `content_url` and a URL with a `custom_domain`. This applies to all families and formats, and to the events
+         *     of native speech. The link itself authorizes the request, like a signed URL of a provider, so no API key is
+         *     required. A link expires with the task's result, or otherwise after one day, and then returns 404.
          *
          *     The gateway forwards the bytes unchanged. HEAD returns the headers of the complete file. A link is also valid as
          *     an input wherever the contract accepts a URL: the provider that created the file receives its own URL.
@@ -1985,7 +1997,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user's name, group or role, or disable the user.
-         * @description Omitted fields do not change. The keys of a disabled user are rejected within one second on every gateway, and their sockets are closed, until the user is enabled. Their remaining quota does not change. A changed role takes effect within the same time.
+         * @description Omitted fields do not change. A new group also applies to sub-accounts that have the previous group of the user. The keys of a disabled user and of its sub-accounts are rejected within one second on every gateway, and their sockets are closed, until the user is enabled. Their remaining quota does not change. A changed role takes effect within the same time.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -2103,8 +2115,9 @@ export interface paths {
         };
         /**
          * List changes made by admins.
-         * @description Returns every change made with an operation of this area, newest first, with its author and time. The gateway
-         *     commits the entry together with the change. Entries are never deleted.
+         * @description Returns every change made with an operation of this area, the keys that admin keys created or deleted, and the
+         *     changes of customers to their sub-accounts and their keys, newest first, with author and time. The gateway commits
+         *     the entry together with the change. Entries are never deleted.
          *
          *     A change of prices or group ratios is listed whatever caused it: a request, SIGHUP, or the start of a gateway with
          *     another configuration file. Its `details` contain the old and new value of each changed price and ratio. It is
@@ -2178,7 +2191,7 @@ export interface paths {
         };
         /**
          * List channels with their health and figures.
-         * @description Returns the channels in the order of the configuration. Health and figures are those of the responding gateway with all its workers, since its start. The disabled state is the same on all gateways. The response never contains keys or complete addresses.
+         * @description Returns the channels in the order of the configuration. Figures are those of the responding gateway with all its workers, since it loaded the channel. Health also reflects cool-downs on other gateways. The disabled state is the same on all gateways. The response never contains keys or complete addresses.
          */
         get: operations["listChannels"];
         put?: never;
@@ -2225,7 +2238,7 @@ export interface paths {
         put?: never;
         /**
          * Enable a channel.
-         * @description The change takes effect within one second on every gateway. The responding gateway resets the channel's failure history; other gateways probe the channel as after a cool-down. If the channel is not disabled, only the failure history is reset.
+         * @description The change takes effect within one second on every gateway. The responding process resets its failure history of the channel. Other processes keep theirs: they use a healthy channel at once, and probe it after a cool-down. If the channel is not disabled, only the failure history is reset.
          */
         post: operations["enableChannel"];
         delete?: never;
@@ -2477,8 +2490,8 @@ export interface paths {
         head?: never;
         /**
          * Change a callback endpoint.
-         * @description Omitted fields do not change. A new URL also applies to open deliveries. Open deliveries of a disabled endpoint are
-         *     given up.
+         * @description Omitted fields do not change. A new URL also applies to open deliveries. An open delivery is given up if its
+         *     endpoint is disabled at the next attempt.
          */
         patch: operations["updateOperatorEndpoint"];
         trace?: never;
@@ -2659,8 +2672,8 @@ export interface paths {
          * Refund a settled call or task.
          * @description Refunds the charge of a call or task, completely or by an amount. A call can be refunded once; a second refund
          *     returns 400. The quota returns to the key that was charged, or to the key that funded it if the charged key was
-         *     deleted. If the key had no quota limit when it was charged, there is no balance to credit, and only its used quota
-         *     is corrected.
+         *     deleted. A wallet that paid receives the amount, too. For a key without a quota limit whose call no wallet paid,
+         *     there is no balance to credit, and only its used quota is corrected.
          *
          *     The log entry keeps the charged amount and shows the refund in addition. A call or task that is in progress, or
          *     with an entry that retention has removed, returns 404.
@@ -2686,9 +2699,9 @@ export interface paths {
          *     it ended. A request that was rejected before a reservation is in neither. After a burst of more than 200,000
          *     requests, `complete_until` states up to when the figures are complete, for some seconds.
          *
-         *     The default range is the last 24 hours: `since` defaults to 24 hours ago, `until` to now. The gateway extends both
-         *     to whole hours (UTC) and returns the extended range. Groups without requests and refunds are omitted. More than
-         *     10000 groups, counted once for each unit, return 400.
+         *     `until` defaults to now. The gateway extends `since` and `until` to whole hours (UTC) and returns the extended
+         *     range. `since` defaults to 24 hours before the extended `until`. Groups without requests and refunds are omitted.
+         *     More than 10000 groups, counted once for each unit, return 400.
          */
         get: operations["showFigures"];
         put?: never;
@@ -2824,13 +2837,13 @@ export interface paths {
         };
         /**
          * Get the wallet of a user.
-         * @description Returns the balance from which all keys of the user draw. A user without a wallet returns 404: each key of such a user has its own balance.
+         * @description Returns the balance from which all keys of the user draw. A user without a wallet returns 404. Its keys have their own balances, or for a sub-account the wallet of its parent.
          */
         get: operations["getWallet"];
         put?: never;
         /**
          * Open the wallet of a user.
-         * @description All keys of the user draw from the wallet from then on, with their work in progress. It takes over the balances, the reserved and leased quota and the debts of the keys, so that no quota appears or disappears. The quota of a limited key becomes its limit. If the user has a wallet, it is returned unchanged. A wallet cannot be closed.
+         * @description All keys of the user draw from the wallet from then on, with their work in progress. It takes over the balances, the reserved and leased quota and the debts of the keys, so that no quota appears or disappears. The quota of a limited key becomes its limit. If the user has a wallet, it is returned unchanged. A wallet cannot be closed. A sub-account returns 400.
          */
         post: operations["openWallet"];
         delete?: never;
@@ -2854,7 +2867,7 @@ export interface paths {
         put?: never;
         /**
          * Grant quota to the wallet of a user, or withdraw it.
-         * @description Changes the balance of the wallet by the amount, once for each reference. A repeated request with the same reference and amount returns the first result, so that a payment webhook can repeat it. A grant settles the debt first, and the balance receives the rest. A negative amount withdraws quota, at most the balance; quota that is reserved for running calls and tasks does not count. If the user has no wallet, the request opens it, unless the grant is refused.
+         * @description Changes the balance of the wallet by the amount, once for each reference. A repeated request with the same reference and amount returns the first result, so that a payment webhook can repeat it. A grant settles the debt first, and the balance receives the rest. A negative amount withdraws quota, at most the balance; quota that is reserved for running calls and tasks does not count. If the user has no wallet, the request opens it, unless the grant is refused. A sub-account returns 400.
          */
         post: operations["grantToWallet"];
         delete?: never;
@@ -3056,7 +3069,7 @@ export interface paths {
         };
         /**
          * Get this contract as one OpenAPI document.
-         * @description The bundle with which the server validates requests. It names the address of the request as its server. Does not require an API key.
+         * @description The bundle with which the server validates requests. It names `PUBLIC_URL`, or without it the address of the request, as its server. Does not require an API key.
          */
         get: operations["getOpenApiDocument"];
         put?: never;
@@ -3076,7 +3089,7 @@ export interface paths {
         };
         /**
          * Get the events of sockets, streams and callbacks as one AsyncAPI document.
-         * @description The document names the address of the request as its server. Does not require an API key.
+         * @description The document names `PUBLIC_URL`, or without it the address of the request, as its server. Does not require an API key.
          */
         get: operations["getAsyncApiDocument"];
         put?: never;
@@ -3097,7 +3110,7 @@ export interface components {
          */
         SpeechRequest: {
             /**
-             * @description Id of a speech model. `GET /v1/models` lists the models that the key may use.
+             * @description Id of a speech model except realtime models. `GET /v1/models` lists the models that the key may use.
              * @example voxa-v3-flash
              */
             model: string;
@@ -3126,7 +3139,7 @@ export interface components {
              * @example 1
              */
             speed?: number;
-            /** @description Speaking style in natural language. Instruct models only, up to 1,600 tokens. Alpha-audio and voxa models receive it as `instruction`. */
+            /** @description Speaking style in natural language, up to 6,400 bytes of UTF-8. Supported by instruct models, and by alpha-audio and voxa models except `voxa-v1`, which receive it as `instruction`. */
             instructions?: string;
             /**
              * @description True returns the audio in chunks as it is generated.
@@ -3267,7 +3280,7 @@ export interface components {
             seed?: number;
             /** @description Languages of the text. The provider uses the first entry only. */
             language_hints?: ("zh" | "en" | "fr" | "de" | "ja" | "ko" | "ru" | "pt" | "th" | "id" | "vi")[];
-            /** @description Speaking style in natural language. The provider limits its length. */
+            /** @description Speaking style in natural language, on HTTP routes up to 6,400 bytes of UTF-8. On the inference socket, the provider limits its length. */
             instruction?: string;
             /**
              * @description True does not speak Markdown syntax.
@@ -3342,7 +3355,7 @@ export interface components {
         /**
          * CallCost
          * Format: int64
-         * @description Quota units charged for the call, as in `quota` of its log entry. A stream or task has it in its last usage only. A later refund does not change it. Absent if the call is not charged.
+         * @description Quota units charged for the call, as in `quota` of its log entry. A stream or task has it in its last usage only. A later refund does not change it. Absent if the call is not charged, and in JSON responses of the native speech routes, whose header or trailer `x-unigate-cost` states it.
          * @example 26
          */
         CallCost: number;
@@ -3428,14 +3441,14 @@ export interface components {
              */
             message: string;
             /**
-             * @description The provider's request id, or the gateway's id if the provider sent none. The header `x-request-id` always contains the gateway's id.
+             * @description The provider's request id. A failure of the provider (5xx) without one has the gateway's id. The header `x-request-id` always contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
         };
         /**
          * NativeRouteError
-         * @description The generic error body if the gateway rejected the request or could not reach the provider. The flat error body if the provider rejected the request or failed.
+         * @description The flat error body for a provider's rejection with an error code, and for a provider's 5xx response. Otherwise the generic error body, also if the provider refused the gateway's account or its response is not valid.
          */
         NativeRouteError: components["schemas"]["GenericError"] | components["schemas"]["NativeError"];
         /**
@@ -3559,7 +3572,7 @@ export interface components {
              * @enum {string}
              */
             language_type?: "Auto" | "Chinese" | "English" | "German" | "Italian" | "Portuguese" | "Spanish" | "Japanese" | "Korean" | "French" | "Russian";
-            /** @description Alpha instruct models only. Speaking style in natural language, up to 1,600 tokens. */
+            /** @description Alpha instruct models only. Speaking style in natural language, up to 6,400 bytes of UTF-8, an estimate of 1,600 tokens. */
             instructions?: string;
             /**
              * @description Alpha instruct models only. True lets the provider rewrite `instructions`, which is then required.
@@ -4037,7 +4050,7 @@ export interface components {
          */
         VoiceReplyFacts: {
             /**
-             * @description The provider's request id. The header `x-request-id` contains the gateway's id.
+             * @description The provider's request id. The gateway generates one for lists, and for the deletion of a voice that the provider no longer has. The header `x-request-id` contains the gateway's id.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
@@ -4431,9 +4444,9 @@ export interface components {
         Seedance25Duration: number;
         /**
          * OfficialLimits25
-         * @description Edits, extensions and first frames require `ratio: adaptive`; edits also require `duration: -1`. A violation with an
-         *     explicit task type returns 400 `InvalidParameter.TaskTypeConstraint`. Without an explicit task type, the task fails
-         *     later with that code.
+         * @description Edits, extensions and first frames allow no `ratio` except `adaptive`; edits also allow no `duration` except -1. A
+         *     violation with an explicit task type returns 400 `InvalidParameter.TaskTypeConstraint`. Without an explicit task type,
+         *     the task fails later with that code.
          */
         OfficialLimits25: {
             /**
@@ -4541,7 +4554,7 @@ export interface components {
             safety_identifier?: string;
             /**
              * Format: uri
-             * @description URL that receives the official task object by POST at every state change.
+             * @description URL that receives the official task object by POST at every state change that the gateway observes, except a cancellation.
              * @example https://app.example/hooks/video
              */
             callback_url?: string;
@@ -4751,7 +4764,7 @@ export interface components {
         };
         /**
          * EtaVideoLimits
-         * @description Limits of eta models. The prompt has at most 4,096 characters. The duration is 1 to 15 seconds, or -1 for an edit, which keeps the duration of its video. Only one kind of media is allowed: a start image, up to 7 reference images, or a video to edit. The 1.5 model does not edit videos. 1080p requires the 1.5 model; with reference images the maximum is 720p. Options of other models are rejected.
+         * @description Limits of eta models. The prompt has at most 4,096 characters. The duration is 1 to 15 seconds, or -1 for an edit. An edit keeps the duration of its video and ignores any other. Only one kind of media is allowed: a start image, up to 7 reference images, or a video to edit. The 1.5 model does not edit videos. 1080p requires the 1.5 model; with reference images the maximum is 720p. Options of other models are rejected.
          */
         EtaVideoLimits: {
             /** @description Id of the model. */
@@ -5002,7 +5015,7 @@ export interface components {
          */
         VideoTaskError: {
             /**
-             * @description The provider's code, otherwise `video_generation_failed`, `content_moderated` or `task_expired`.
+             * @description The provider's code, otherwise a code of the gateway, such as `video_generation_failed`, `InternalError`, `content_moderated`, `task_canceled`, `task_expired`, `task_lost` or `submission_interrupted`.
              * @example content_moderated
              */
             code: string;
@@ -5089,7 +5102,7 @@ export interface components {
              * @description URL of the video at this gateway. Requires the API key.
              */
             content_url?: string;
-            /** @description Public id of the video from which this video was generated. */
+            /** @description Public id of the video from which this video was generated. The gateway does not return it. */
             remixed_from_video_id?: string;
             /** @description All files of the task. */
             output?: components["schemas"]["VideoTaskOutput"][];
@@ -5127,7 +5140,7 @@ export interface components {
          */
         OfficialTaskError: {
             /**
-             * @description The provider's error code.
+             * @description The provider's error code, or a code of the gateway without one.
              * @example OutputVideoSensitiveContentDetected
              */
             code: string;
@@ -5263,7 +5276,7 @@ export interface components {
          */
         OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
             /**
-             * @description The new state. A canceled task is not reported, because its owner canceled it.
+             * @description The new state. A task that its owner, the operator or the provider canceled is not reported.
              * @enum {string}
              */
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
@@ -5454,7 +5467,7 @@ export interface components {
             };
             /**
              * @description Id of the create request.
-             * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
+             * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
              */
             request_id: string;
         };
@@ -5532,7 +5545,7 @@ export interface components {
         });
         /**
          * NativeTaskSucceeded
-         * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is available for 24 hours.
+         * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is available for 24 hours after its end.
          */
         NativeTaskSucceeded: {
             /**
@@ -5589,7 +5602,7 @@ export interface components {
             /** @description Time at which the task ended. */
             end_time: components["schemas"]["NativeTime"];
             /**
-             * @description The provider's error code.
+             * @description The provider's error code, or a code of the gateway without one.
              * @example DataInspectionFailed
              */
             code: string;
@@ -5627,7 +5640,7 @@ export interface components {
         };
         /**
          * NativeTaskUnknown
-         * @description The id does not exist for this caller, or the task is older than 24 hours.
+         * @description The id does not exist for this caller, or its task ended more than 24 hours ago.
          */
         NativeTaskUnknown: {
             /**
@@ -5653,7 +5666,7 @@ export interface components {
         NativeTask: {
             /**
              * @description Id of the request.
-             * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
+             * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
              */
             request_id: string;
             output: components["schemas"]["NativeTaskOutput"];
@@ -5667,7 +5680,7 @@ export interface components {
         NativeCancelReply: {
             /**
              * @description Id of the cancel request.
-             * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
+             * @example req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2
              */
             request_id: string;
         };
@@ -5883,7 +5896,7 @@ export interface components {
          */
         AssetFailure: {
             /**
-             * @description The provider's error code.
+             * @description The provider's error code, or a code of the gateway without one.
              * @example FaceMismatch
              */
             Code: string;
@@ -5998,7 +6011,7 @@ export interface components {
         };
         /**
          * MusicInput
-         * @description Description of the song. The gateway forwards unknown fields to the provider. At most 10 fields may have a name that ends in `clip_id`; each must contain the id of a song of the caller, like `continue_clip_id`.
+         * @description Description of the song. The gateway forwards unknown fields to the provider. At most 10 fields may be named `task_id` or `clip_id`, or end in `_clip_id`. A clip field must contain the id of a song, or of a music task, of the caller.
          */
         MusicInput: {
             /**
@@ -6132,7 +6145,7 @@ export interface components {
         };
         /**
          * MusicTaskStatus
-         * @description `SUCCESS` and `FAILURE` are final. The other values precede them in the listed order. `UNKNOWN` means that the provider cannot report the status.
+         * @description `SUBMITTED`, `QUEUED` and `IN_PROGRESS` in this order, then `SUCCESS` or `FAILURE`, which are final. This gateway does not return `NOT_START` and `UNKNOWN`, but others do.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
@@ -6531,7 +6544,7 @@ export interface components {
         /**
          * ImageNotifyHook
          * Format: uri
-         * @description URL that receives the job by POST at every status change.
+         * @description URL that receives the job by POST when its status becomes IN_PROGRESS, SUCCESS or FAILURE.
          */
         ImageNotifyHook: string;
         /**
@@ -6573,7 +6586,7 @@ export interface components {
                 remix?: boolean;
                 /** @description Code 22 only. Number of jobs ahead of this job. */
                 numberOfQueues?: number;
-                /** @description Code 22 only. Opaque id of the provider's account. */
+                /** @description Code 22 only. Opaque id of the provider's account. The gateway does not return it. */
                 instanceId?: string;
             };
         };
@@ -6627,7 +6640,7 @@ export interface components {
             action: string;
             /** @description The button that created the job. */
             customId?: string | null;
-            /** @description The provider's bot type. */
+            /** @description The provider's bot type. The gateway does not return it. */
             botType?: string | null;
             /** @description Prompt of the request. */
             prompt?: string | null;
@@ -6665,7 +6678,7 @@ export interface components {
                 /** @description The prompt in Chinese. */
                 finalZhPrompt?: string | null;
             };
-            /** @description Inpainting only. The mask as a PNG data URL. */
+            /** @description Inpainting only. The mask as a PNG data URL. The gateway does not return it. */
             maskBase64?: string | null;
         };
         /**
@@ -7458,7 +7471,7 @@ export interface components {
             expired_time: number;
             /**
              * Format: int64
-             * @description Id of the key with which this key was created. Null for a key of the operator, and if the caller cannot see that key.
+             * @description Id of the key with which this key was created. Null for a key that the operator, a session key, or the customer of a sub-account created, and if the caller cannot see that key.
              * @example 3
              */
             created_by?: number | null;
@@ -7481,7 +7494,7 @@ export interface components {
             admin?: boolean;
             /** @description True if the key may create keys. Every key with which it was created must also have this right. */
             create_keys?: boolean;
-            /** @description The key's own limit of requests per minute; 0 for no limit. Null if the limit of the creating key applies, or the limit that the operator sets for all keys. */
+            /** @description The key's own limit of requests per minute; 0 for none, so that only a limit that it shares with the creating key applies. Null if the limit of the creating key applies, or the limit that the operator sets for all keys. */
             requests_per_minute?: number | null;
             /** @description The key's own limit of open sockets. 0 and null have the same meaning as for `requests_per_minute`. */
             sockets?: number | null;
@@ -7490,7 +7503,7 @@ export interface components {
              * @description Id of the member who has the key. Null if it belongs to the user itself.
              */
             member_id?: number | null;
-            /** @description True for the session key of a user or member, which `POST /api/session` created. Only a new role of its member changes its rights. */
+            /** @description True for the session key of a user or member, which `POST /api/session` created. Its limits cannot be changed. Its rights follow the role of its member. */
             session?: boolean;
         };
         /**
@@ -7564,12 +7577,12 @@ export interface components {
              */
             model_limits?: string;
             /**
-             * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses. Requests from other addresses return 401, like requests with an unknown key.
+             * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty or omitted: those of the creating key; other addresses return 403. Requests from other addresses return 401, like requests with an unknown key.
              * @example 192.0.2.7
              */
             allow_ips?: string;
             /**
-             * @description Group of the key. Default: the group of the creating key. Another group is allowed only if the user has the role `admin`.
+             * @description Group of the key. Default: the group of the creating key. Another group is allowed only if the creating key has the scope `admin`.
              * @example default
              */
             group?: string;
@@ -7584,12 +7597,12 @@ export interface components {
              */
             create_keys?: boolean;
             /**
-             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the creating key; if that key is limited, the keys share its limit. Default: the value of the creating key.
+             * @description Maximum number of requests per minute, including socket handshakes. The value must not exceed the lowest limit that applies to the creating key, including that of the configuration. 0 sets no separate limit, and returns 403 if a limit applies to the creating key. If that key is limited, the keys share its limit. Default: the value of the creating key.
              * @example 600
              */
             requests_per_minute?: number;
             /**
-             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the creating key; if that key is limited, the keys share its limit. Default: the value of the creating key.
+             * @description Maximum number of open sockets, with the rules of `requests_per_minute`. Default: the value of the creating key.
              * @example 20
              */
             sockets?: number;
@@ -7629,7 +7642,7 @@ export interface components {
         };
         /**
          * MemberRole
-         * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: calls, and the key itself with the keys created with it. `billing`: reads balance, usage, log, prices and statements of the user, and makes no calls.
+         * @description Rights of a member's keys. `owner`: everything of the user, including members. `developer`: makes calls. A key sees itself and the keys created with it, and a session key all keys of the member and those created with them. `billing`: reads balance, budgets, usage, log, prices, statements, sub-accounts, models and callback endpoints of the user, and makes no calls.
          * @example developer
          * @enum {string}
          */
@@ -7975,7 +7988,7 @@ export interface components {
         };
         /**
          * MeWallet
-         * @description The balance from which all keys of the user draw. Null if the user has no wallet, and for a key without the scope `user`.
+         * @description The balance from which all keys of the user draw. Null if the user has no wallet, for a key of a sub-account, and for a key without the scope `user`.
          */
         MeWallet: {
             /**
@@ -8034,7 +8047,7 @@ export interface components {
          */
         Me: {
             key: components["schemas"]["Token"];
-            /** @description Rights of the key that are in effect. `user`: it sees all keys, calls and tasks of its user. Without it, the key sees itself and the keys that were created with it, directly or indirectly. `create_keys`: it may create keys. `admin`: it may call the operations of the operator. */
+            /** @description Rights of the key that are in effect. `user`: it sees all keys, calls and tasks of its user, except that a key of a billing member cannot list keys and tasks. Without it, the key sees itself and the keys that were created with it, directly or indirectly. `create_keys`: it may create keys. `admin`: it may call the operations of the operator. */
             scopes: ("user" | "create_keys" | "admin")[];
             /** @description Ids of the models that the key may use and a channel serves, sorted. `GET /v1/models` describes them. */
             models: string[];
@@ -8090,7 +8103,7 @@ export interface components {
              * @description Id of the key with which the task was created.
              */
             token_id: number;
-            /** @description Name of the key. Null if the key does not exist any more. */
+            /** @description Current name of the key, also of a deleted one. */
             token_name: string | null;
             /**
              * @description Operation that created the task.
@@ -8132,7 +8145,7 @@ export interface components {
             reserved: number | null;
             /**
              * Format: int64
-             * @description Charged quota, in quota units. Null before the end.
+             * @description Charged quota, in quota units. Null before the end, and if its log entry was removed.
              */
             charged: number | null;
             /**
@@ -8501,7 +8514,7 @@ export interface components {
             user_id: number;
             /**
              * Format: int64
-             * @description Id of the key. Null for all keys of the user.
+             * @description Id of the key. Null for all keys of the user and of its sub-accounts.
              */
             token_id: number | null;
             /**
@@ -8525,7 +8538,7 @@ export interface components {
             period_end: number;
             /**
              * Format: int64
-             * @description Charges of work that ended in the current period, in quota units.
+             * @description Charges of work that ended in the current period, with debts, in quota units. Refunds do not reduce it.
              */
             spent: number;
             /**
@@ -8997,7 +9010,7 @@ export interface components {
             final: boolean;
             opening: components["schemas"]["StatementBalance"];
             corrections: components["schemas"]["StatementBalance"];
-            /** @description Granted quota. Moves between keys of the user are not included. */
+            /** @description Granted quota. Moves between keys of the user are not included, nor are grants to keys since the user has a wallet, because they change only limits. */
             grants: {
                 /**
                  * Format: int64
@@ -9325,13 +9338,13 @@ export interface components {
                 task_id: string;
                 /** @description Model of the task. */
                 model: string;
-                /** @description Time of the latest report of the provider, or of the creation if there is none, in ISO 8601. */
+                /** @description Time of the latest report of the provider, or of the submission to the provider if there is none, in ISO 8601. */
                 reported_at: string;
             };
         };
         /**
          * ChannelFailure
-         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
+         * @description Kind of failure of a request to a channel: no connection, timeout, aborted connection, 5xx, invalid response, 429, rejected key or account, 403 without naming the account, or no free connection in time. The first five start a cool-down when they repeat or when half of the requests of the last minute fail, and a timeout after 60 s or more at once. `key_refused` starts one at once. `forbidden` does so when the requests of several users are refused.
          * @enum {string}
          */
         ChannelFailure: "unreachable" | "timeout" | "disconnected" | "server_error" | "invalid_response" | "throttled" | "key_refused" | "forbidden" | "busy";
@@ -9416,7 +9429,7 @@ export interface components {
             events?: components["schemas"]["EndpointEvent"][];
             quota_threshold?: components["schemas"]["EndpointThreshold"];
             description?: components["schemas"]["EndpointDescription"];
-            /** @description True stops the deliveries to the endpoint, and false allows them again. Events that occur in between are not sent. */
+            /** @description True stops the deliveries to the endpoint, and false allows them again. Events of the time in between are not sent, except if their condition, such as a low balance, still holds when the endpoint is enabled. */
             disabled?: boolean;
         };
         /**
@@ -9688,7 +9701,7 @@ export interface components {
         KeyModels: string;
         /**
          * KeyAddresses
-         * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses.
+         * @description IP addresses and ranges such as `10.0.0.0/8` from which the key may be used, one per line. Empty allows all addresses, or for a key of a sub-account those of the key of this request.
          * @example 192.0.2.7
          */
         KeyAddresses: string;
@@ -9718,12 +9731,12 @@ export interface components {
              */
             create_keys?: boolean;
             /**
-             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the creating key.
+             * @description Maximum number of requests per minute, including socket handshakes. The value must not exceed the lowest limit that applies to the creating key, including that of the configuration. 0 sets no separate limit, and returns 403 if a limit applies to the creating key.
              * @example 600
              */
             requests_per_minute?: number;
             /**
-             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the creating key.
+             * @description Maximum number of open sockets, with the rules of `requests_per_minute`.
              * @example 20
              */
             sockets?: number;
@@ -9747,12 +9760,12 @@ export interface components {
             /** @description False denies the key, and every key created with it, the right to create keys. True restores it. */
             create_keys?: boolean;
             /**
-             * @description Maximum number of requests per minute, including socket handshakes. 0 sets no separate limit. The value must not exceed that of the key of this request.
+             * @description Maximum number of requests per minute, including socket handshakes. The value must not exceed the lowest limit that applies to the key of this request, including that of the configuration. 0 sets no separate limit, and returns 403 if a limit applies to the key of this request.
              * @example 600
              */
             requests_per_minute?: number;
             /**
-             * @description Maximum number of open sockets. 0 sets no separate limit. The value must not exceed that of the key of this request.
+             * @description Maximum number of open sockets, with the rules of `requests_per_minute`.
              * @example 20
              */
             sockets?: number;
@@ -9889,12 +9902,12 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Time at which the model was added to the catalog. Unix time in seconds.
+             * @description Time at which the model was added to the catalog, for a model outside the catalog its first date. Unix time in seconds.
              * @example 1795219200
              */
             created: number;
             /**
-             * @description Owner of the model family.
+             * @description Owner of the model family, `operator` for a model outside the catalog.
              * @example alpha
              */
             owned_by: string;
@@ -9917,7 +9930,7 @@ export interface components {
              * @example 1
              */
             group_ratio: number;
-            /** @description System voices of a speech model, and up to 1,000 of the caller's voices for it, newest first. A channel may support more voices. */
+            /** @description System voices of the catalog, and the caller's voices for the model, newest first, also those that are not ready. The list of models has the newest 1,000 voices of the caller over all models, a single model its newest 1,000. A channel may support other system voices. */
             voices?: components["schemas"]["ModelVoice"][];
         };
         /**
@@ -9970,7 +9983,7 @@ export interface components {
             /** @description Group of the user's keys that have no group of their own. */
             group: string;
             role: components["schemas"]["UserRole"];
-            /** @description True if the keys of the user are rejected. */
+            /** @description True if the user is disabled. Its keys are then rejected. The keys of a sub-account are also rejected while the user `parent_id` is disabled. */
             disabled: boolean;
             /**
              * Format: int64
@@ -10079,13 +10092,13 @@ export interface components {
         KeyGroup: string;
         /**
          * KeyRequests
-         * @description Maximum number of requests per minute, including socket handshakes. 0 means no limit. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
+         * @description Maximum number of requests per minute, including socket handshakes. 0 means no limit of its own: a limit that the key shares with the key with which it was created still applies, otherwise none. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
          * @example 600
          */
         KeyRequests: number | null;
         /**
          * KeySockets
-         * @description Maximum number of open sockets. 0 means no limit. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
+         * @description Maximum number of open sockets. 0 means no limit of its own: a limit that the key shares with the key with which it was created still applies, otherwise none. Null means the limit of the key with which this key shares a limit, otherwise the limit of the configuration.
          * @example 20
          */
         KeySockets: number | null;
@@ -10143,7 +10156,7 @@ export interface components {
             user_id: number;
             /** @description Name of the user. */
             user_name: string;
-            /** @description True if the user is disabled. The key is then rejected, whatever its status. */
+            /** @description True if the user is disabled, or the user whose sub-account it is. The key is then rejected, whatever its status. */
             user_disabled: boolean;
         };
         /**
@@ -10343,7 +10356,7 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description Id of the user who requested the change. Null if the configuration file changed.
+             * @description Id of the user who requested the change. Null if `cause` is `start` or `signal`.
              */
             user_id: number | null;
             /** @description Current name of the user. Empty without a user. */
@@ -10368,7 +10381,7 @@ export interface components {
              * @example token 7
              */
             subject: string;
-            /** @description New values by field. Contains no secrets. */
+            /** @description Details of the change. For an update, `from` and `to` with the old and the new values of the changed fields. Contains no secrets. */
             details: {
                 [key: string]: unknown;
             };
@@ -10689,7 +10702,7 @@ export interface components {
              * @description Id of the key with which the task was created.
              */
             token_id: number;
-            /** @description Name of the key. */
+            /** @description Current name of the key, also of a deleted one. */
             token_name: string | null;
             /**
              * @description Operation that created the task.
@@ -10736,12 +10749,12 @@ export interface components {
             expected_units: number;
             /**
              * Format: int64
-             * @description Reserved quota. Null if its ledger entry was removed.
+             * @description Reserved quota. Null if its log entry was removed.
              */
             reserved: number | null;
             /**
              * Format: int64
-             * @description Charged quota. 0 after a complete refund, null before the end.
+             * @description Charged quota. 0 for a task that was not charged. A later refund does not change it. Null before the end, and if its log entry was removed.
              */
             charged: number | null;
             /**
@@ -10871,7 +10884,7 @@ export interface components {
         SettleTaskRequest: components["schemas"]["SettleFailed"] | components["schemas"]["SettleCompleted"];
         /**
          * CreateBudgetRequest
-         * @description A budget for all keys of a user, or for a key and all keys created with it.
+         * @description A budget for all keys of a user and of its sub-accounts, or for a key and all keys created with it.
          */
         CreateBudgetRequest: {
             /**
@@ -11076,7 +11089,7 @@ export interface components {
             events?: components["schemas"]["OperatorEvent"][];
             quota_threshold?: components["schemas"]["EndpointThreshold"];
             description?: components["schemas"]["EndpointDescription"];
-            /** @description True stops the deliveries to the endpoint, and false allows them again. Events that occur in between are not sent. */
+            /** @description True stops the deliveries to the endpoint, and false allows them again. Events of the time in between are not sent, except if their condition, such as a low balance, still holds when the endpoint is enabled. */
             disabled?: boolean;
         };
         /**
@@ -12092,7 +12105,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing or invalid field. The message then names the field and its limit. Or the provider rejected the request, and the message is the provider's. Correct the request; a retry cannot succeed. The request is not charged. */
         GenericBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -12122,7 +12135,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The model does not exist, or the operator has not set a price for it. */
+        /** @description The model does not exist, or the operator has not set a price for it. `GET /v1/models/{model}` also returns this response for a model that the key cannot use. A provider's 404 keeps the provider's code, or has `bad_request`. */
         GenericModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -12204,7 +12217,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing or invalid field. The message then names the field and its limit. Or the provider rejected the request, and the message is the provider's. Correct the request; a retry cannot succeed. The request is not charged. */
         NativeBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -12438,7 +12451,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing or invalid field. The message then names the field and its limit. Or the provider rejected the request, and the message is the provider's. Correct the request; a retry cannot succeed. The request is not charged. */
         EmbeddingsBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -12448,7 +12461,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The request does not match the contract: malformed JSON, or a missing, unknown or out-of-range field. The message names the field and its limit. Correct the request; a retry cannot succeed. The request is not charged. */
+        /** @description The request does not match the contract: malformed JSON, or a missing or invalid field. The message then names the field and its limit. Or the provider rejected the request, and the message is the provider's. Correct the request; a retry cannot succeed. The request is not charged. */
         MessagesBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -12756,7 +12769,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `enable` streams the response as server-sent events in the native line format. */
+        /** @description `enable` streams the response as server-sent events in the native line format. It has no effect when a beta voice is cloned. */
         NativeSse: "enable" | "disable";
         /** @description Id of a voxa or alpha-audio model. It applies to the whole connection; use a new connection for another model. */
         InferenceModel: string;
@@ -12764,11 +12777,14 @@ export interface components {
         RealtimeModel: string;
         /**
          * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-         *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+         *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+         *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+         *     ends.
          *
-         *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-         *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-         *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+         *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+         *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+         *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+         *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
          *
          *     An API key with limits has separate idempotency keys and never receives the task of another API key.
          */
@@ -12823,7 +12839,7 @@ export interface components {
         PageSize: number;
         /** @description Id of the API key. */
         TokenId: number;
-        /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
+        /** @description Search text. An entry matches if the current name of its key, or its model id, contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
         LogKeyword: string;
         /** @description Start of the range, inclusive. Unix time in seconds. */
         Since: number;
@@ -12916,7 +12932,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Id of this request. Quote it when you report a problem. The request log contains the same id. */
+        /** @description Id of this request. Quote it when you report a problem. The log entry of the request has the same id. Only requests for which quota was reserved have an entry. */
         RequestId: string;
         /** @description Id of the model that served the request, if it is a fallback of the requested model that the operator configured. Otherwise the header is absent. */
         ServedModel: string;
@@ -12989,7 +13005,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` streams the response as server-sent events in the native line format. */
+                /** @description `enable` streams the response as server-sent events in the native line format. It has no effect when a beta voice is cloned. */
                 "X-Native-SSE"?: components["parameters"]["NativeSse"];
             };
             path?: never;
@@ -13032,7 +13048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `enable` streams the response as server-sent events in the native line format. */
+                /** @description `enable` streams the response as server-sent events in the native line format. It has no effect when a beta voice is cloned. */
                 "X-Native-SSE"?: components["parameters"]["NativeSse"];
             };
             path?: never;
@@ -13045,7 +13061,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The complete audio, or a stream of events. */
+            /** @description The complete audio, a stream of events, or the rejection of a beta model, which has a `base_resp.status_code` other than 0 and is not charged. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13202,11 +13218,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -13332,11 +13351,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -13524,11 +13546,14 @@ export interface operations {
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -13690,11 +13715,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -13818,11 +13846,14 @@ export interface operations {
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -13957,11 +13988,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14023,11 +14057,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14089,11 +14126,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14155,11 +14195,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14220,11 +14263,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14285,11 +14331,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14827,11 +14876,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -14893,11 +14945,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -15019,11 +15074,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -15120,11 +15178,14 @@ export interface operations {
             header?: {
                 /**
                  * @description Client-generated key for this request. A repeat with the same key and body returns the task of the first request and
-                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`.
+                 *     is not charged. Another body with the same key returns 400 `idempotency_key_reused`. The key is stored with the task,
+                 *     until the task is deleted or for seven days after its end. A task that reached no provider releases its key when it
+                 *     ends.
                  *
-                 *     A repeat waits while the gateway sends the first request to the provider. If the service was interrupted before it
-                 *     sent the first request, the repeat creates the task. If the provider may have received the request, the repeat
-                 *     returns the task as failed with `submission_interrupted`, without a charge. Use a new idempotency key to try again.
+                 *     A repeat waits while the gateway sends the first request to the provider. If the first request returned an error, also
+                 *     502 or 504, the repeat creates a new task. If the service was interrupted before it sent the first request, the repeat
+                 *     creates the task. If it was interrupted after that, the repeat returns the task as failed with
+                 *     `submission_interrupted`, without a charge. Use a new idempotency key to try again.
                  *
                  *     An API key with limits has separate idempotency keys and never receives the task of another API key.
                  */
@@ -15497,7 +15558,7 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @description Search text. An entry matches if its key name or model id contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
+                /** @description Search text. An entry matches if the current name of its key, or its model id, contains the text, regardless of case. A text of 16 characters or more also matches the start of a request id. A complete task id matches the entries of the task. All characters are literal. Without this parameter, all entries match. */
                 keyword?: components["parameters"]["LogKeyword"];
                 /** @description Start of the range, inclusive: requests that ended at this time or later. Unix time in seconds. */
                 start?: number;

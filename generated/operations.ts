@@ -44,7 +44,7 @@ export const operations = {
     method: 'post',
     path: '/v1/audio/speech',
     area: 'speech',
-    summary: 'Synthesize speech with any speech model.',
+    summary: 'Synthesize speech with any speech model except realtime models.',
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
