@@ -121,6 +121,17 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     }
   });
 
+  test('repeats a query and a command after all connections broke', async () => {
+    const sleep = () => sql`select pg_sleep(0.1)`.execute(store.read);
+    for (const repeat of [() => ledgerRows(store), () => store.run('settle', settlement)]) {
+      await Promise.all(Array.from({ length: standardLimits.connections }, sleep));
+      proxy.down();
+      proxy.up();
+      await repeat();
+    }
+    await expectSettledOnce();
+  });
+
   test('refuses while the database is unavailable, and runs required writes when it is back', async () => {
     proxy.down();
     await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);

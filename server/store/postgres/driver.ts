@@ -13,7 +13,7 @@ import pg from 'pg';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import type { QueryWithOptions } from '../statement.ts';
 import { connectToAny, type DatabaseServers, failoverClient } from './failover-client.ts';
-import { failureKind, isReadOnly } from './failures.ts';
+import { failureKind, isQueryTimeout, isReadOnly } from './failures.ts';
 import { PreparedStatements } from './prepared.ts';
 import { watchPool } from './watch-pool.ts';
 
@@ -34,23 +34,42 @@ export class Conflict extends StoreUnavailable {
 /** Repetitions of a read that a broken connection interrupted, each over another connection. */
 const maxRepeats = 2;
 
-/** A pool and the clients of it that broke. */
+/** A pool, the times at which its clients connected, and the clients that broke. */
 export interface Connections {
   readonly pool: pg.Pool;
+  readonly connectedAt: WeakMap<pg.PoolClient, number>;
   readonly broken: WeakSet<pg.PoolClient>;
   readonly servers: DatabaseServers;
+  /** The last time at which a connection was lost. Times are those of `performance.now`. */
+  lostAt: number;
 }
 
 /** Creates a pool, which connects on first use. `name` is the pool's name in the metrics. */
 export function openConnections(name: string, servers: DatabaseServers, config: pg.PoolConfig): Connections {
   const pool = new pg.Pool({ ...config, Client: failoverClient(servers) });
   watchPool(name, pool);
+  const connectedAt = new WeakMap<pg.PoolClient, number>();
   const broken = new WeakSet<pg.PoolClient>();
-  // The pool handles errors of idle clients only. An unhandled error of a client in use would end the process.
-  pool.on('connect', (client) => client.on('error', () => broken.add(client)));
+  pool.on('connect', (client) => {
+    connectedAt.set(client, performance.now());
+    // The pool handles errors of idle clients only. An unhandled error of a client in use would end the process.
+    client.on('error', () => broken.add(client));
+  });
   // The pool replaces a broken idle client at the next use.
   pool.on('error', () => {});
-  return { pool, broken, servers };
+  return { pool, connectedAt, broken, servers, lostAt: -Infinity };
+}
+
+/**
+ * Takes a connection of the pool. Closes those that are older than the last loss of one: a server that restarts closes all of
+ * them, and the process notices that of each one only when it reads from it.
+ */
+async function connect(connections: Connections): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await connectToAny(connections.pool, connections.servers);
+    if ((connections.connectedAt.get(client) ?? 0) > connections.lostAt) return client;
+    client.release(true);
+  }
 }
 
 interface DriverParts {
@@ -135,7 +154,7 @@ class Session implements DatabaseConnection {
 
   async open(): Promise<void> {
     try {
-      this.#client = await connectToAny(this.#connections.pool, this.#connections.servers);
+      this.#client = await connect(this.#connections);
       this.#availability.markAvailable();
     } catch (error) {
       this.#availability.markUnavailable(error);
@@ -168,6 +187,7 @@ class Session implements DatabaseConnection {
       if (kind === 'conflict') throw new Conflict(error);
       if (kind === 'shortage') throw new StoreUnavailable(error, 'DATABASE_URL');
       if (kind === 'statement') throw error;
+      if (!isQueryTimeout(error)) this.#connections.lostAt = performance.now();
       if (this.#repeats === 0) throw new ConnectionLost(error);
       this.#repeats -= 1;
     }

@@ -29,9 +29,14 @@ export function failureKind(error: unknown, isBroken: boolean): FailureKind {
   return isBroken || isClientFailure(error) ? 'lost' : 'statement';
 }
 
-/** Whether it is pg's own timeout, or its refusal to use a client whose connection broke before the pool returned it. pg has no codes for them. */
+/** Whether it is pg's own timeout, or its refusal to use a client whose connection broke before the pool returned it. */
 function isClientFailure(error: unknown): boolean {
-  return error instanceof Error && / is not queryable$|^Query read timeout$/.test(error.message);
+  return isQueryTimeout(error) || (error instanceof Error && error.message.endsWith(' is not queryable'));
+}
+
+/** Whether pg received no response in time. The other connections may work. pg has no codes for its own errors. */
+export function isQueryTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** Whether the server refused a write because it is a standby or read-only. */
