@@ -290,7 +290,7 @@ export const commands: Readonly<Record<string, CommandHelp & ({ run: Run } | { r
   'logs tail': defineCommand({
     argument: 'KEYWORD',
     argumentDescription:
-      'part of a model or a key name, at least 16 characters of a request id from its start, or a task id',
+      'part of a model or key name, the first 16 or more characters of a request id, or a task id',
     isOptional: true,
     description: 'print the last entries of the request log, then new ones as they arrive',
     options: {

@@ -30,7 +30,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       keyword: {
         argument: 'WORD',
         description:
-          'part of a model or a key name, at least 16 characters of a request id from its start, or a task id',
+          'part of a model or key name, the first 16 or more characters of a request id, or a task id',
       },
       since: { argument: 'TIME', description: 'start: a date or an age such as 24h', parse: parseTime },
       until: { argument: 'TIME', description: 'end: a date or an age', parse: parseTime },

@@ -111,7 +111,7 @@ function useSelection(form: Form, models: readonly Model[]): Selection {
   const voice = form.text('voice');
   const shown = route.value;
   useEffect(() => {
-    // The form has another model already if the address changed in this render.
+    // After a change of the address, the form already has the new model, while `id` is still the old one.
     if (ownVoices && form.get('model') === id)
       replaceQuery({ ...Object.fromEntries(shown.query), model: id, voice }, shown);
   }, [id, voice, ownVoices]);

@@ -34,13 +34,14 @@ export class Conflict extends StoreUnavailable {
 /** Repetitions of a read that a broken connection interrupted, each over another connection. */
 const maxRepeats = 2;
 
-/** A pool, the times at which its clients connected, and the clients that broke. */
+/** A pool and what is known about its connections. Times are those of `performance.now`. */
 export interface Connections {
   readonly pool: pg.Pool;
   readonly connectedAt: WeakMap<pg.PoolClient, number>;
+  /** Clients that emitted an error. */
   readonly broken: WeakSet<pg.PoolClient>;
   readonly servers: DatabaseServers;
-  /** The last time at which a connection was lost. Times are those of `performance.now`. */
+  /** When a query last failed because its connection broke. Older connections are not used again. */
   lostAt: number;
 }
 
@@ -61,8 +62,8 @@ export function openConnections(name: string, servers: DatabaseServers, config: 
 }
 
 /**
- * Takes a connection of the pool. Closes those that are older than the last loss of one: a server that restarts closes all of
- * them, and the process notices that of each one only when it reads from it.
+ * Takes a connection that was opened after the last loss of one, and closes older ones. A server that restarts closes all
+ * connections, but the process detects this for each of them separately.
  */
 async function connect(connections: Connections): Promise<pg.PoolClient> {
   for (;;) {
@@ -187,6 +188,7 @@ class Session implements DatabaseConnection {
       if (kind === 'conflict') throw new Conflict(error);
       if (kind === 'shortage') throw new StoreUnavailable(error, 'DATABASE_URL');
       if (kind === 'statement') throw error;
+      // After a timeout, the other connections may still work.
       if (!isQueryTimeout(error)) this.#connections.lostAt = performance.now();
       if (this.#repeats === 0) throw new ConnectionLost(error);
       this.#repeats -= 1;

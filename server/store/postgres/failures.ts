@@ -34,7 +34,7 @@ function isClientFailure(error: unknown): boolean {
   return isQueryTimeout(error) || (error instanceof Error && error.message.endsWith(' is not queryable'));
 }
 
-/** Whether pg received no response in time. The other connections may work. pg has no codes for its own errors. */
+/** Whether pg received no response in time. pg has no codes for its own errors. */
 export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
